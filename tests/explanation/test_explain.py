@@ -43,7 +43,7 @@ def explained(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FEW)
-def test_every_kind_of_architecture_is_explained_and_its_laws_hold(name):
+def test_explain_holds_for_every_kind_of_architecture(name):
     explained(name)
 
 
@@ -191,7 +191,7 @@ def test_a_law_that_fails_is_told_with_the_difference():
     assert explain(Seen(0.25), TREES, tolerance=9.0).holds
 
 
-def test_a_machine_that_runs_otherwise_than_by_definition_is_told():
+def test_explain_tells_a_machine_that_runs_otherwise():
     def twice(state):
         return MooreF(state, lambda i: state + (i if isinstance(state, Tracer) else 2 * i))
 
@@ -204,7 +204,7 @@ def depth(layer: TreeF[float, int]) -> int:
     return 0 if isinstance(layer, Leaf) else 1 + max(layer.left, layer.right)
 
 
-def test_an_algebra_of_plain_python_is_explained_as_far_as_it_goes():
+def test_explain_takes_an_algebra_of_plain_python():
     page = explain(depth, TREES)
     assert page.holds
     assert (page.name, page.type, page.parameters, page.tying) == ("depth", "α : F S → S", (), ())

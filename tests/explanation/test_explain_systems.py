@@ -53,7 +53,7 @@ def tied() -> Explanation:
     return explain(row(cell, cell, leak(0.3), leak(0.2)))
 
 
-def test_a_system_is_told_with_its_ports_its_boxes_and_when_it_answers(tied):
+def test_explain_tells_ports_boxes_and_latencies_of_a_system(tied):
     assert (tied.name, tied.kind) == ("row", "a system, a Moore machine")
     assert {"I = (x: f32[])", "O = (out: f32[])", "`out` answers `x` after 4 ticks"} <= set(tied.where)
     assert tied.boxes[:2] == ("4 boxes", "n0: Leak, Moore, (in: f32[]) → (out: f32[])")
@@ -100,7 +100,7 @@ def test_gates_a_loop_and_an_answer_at_once_have_their_latencies():
     assert found.kind == "a system, a Mealy machine"
 
 
-def test_one_box_a_diagram_that_changes_and_a_field_are_systems_too():
+def test_explain_takes_a_box_a_changing_diagram_and_a_field():
     one = explain(leak(0.5), {"in": jnp.ones(2)}, state=jnp.array(0.25))
     assert (one.boxes, one.size, one.holds) == ((), 1, True)
     gate = Interface(**PORTS)

@@ -34,8 +34,7 @@ from cdl import (
     pack,
 )
 from cdl._functors.expected import expect_type
-from cdl.errors import ForeignLayer, PayloadMismatch, SignatureError, TreeTooLarge
-from cdl.functors import holes
+from cdl.errors import PayloadMismatch, SignatureError, TreeTooLarge
 from cdl.poly import Const, Id
 
 

@@ -156,12 +156,12 @@ def module(source, monkeypatch, name="a_module_of_a_test"):
     return vars(new)
 
 
-def test_a_signature_whose_annotations_are_strings_reads_the_same(monkeypatch):
+def test_functor_reads_annotations_that_are_strings(monkeypatch):
     names = module(STRINGS, monkeypatch)
     assert str(functor(names["ExprF"])) == "float + X × Many(X)"
 
 
-def test_a_signature_inside_a_function_may_name_what_the_function_defines():
+def test_functor_reads_names_of_a_function_around_it():
     Y = TypeVar("Y", covariant=True)
 
     class Tag:
@@ -212,7 +212,7 @@ def test_fmap_maps_every_place_and_leaves_payloads():
     assert mapped.name == "f"
 
 
-def test_the_places_of_a_layer_are_in_the_order_of_its_fields_without_the_lazy_ones():
+def test_holes_are_in_the_order_of_fields_without_lazy_ones():
     assert holes(layer()) == (1, 2, 3, 4, 5, 6)
 
 

@@ -107,7 +107,7 @@ def doubled(times):
     return tree
 
 
-def test_sharing_costs_no_time_and_is_kept_by_pickle_and_by_deepcopy():
+def test_pickle_and_deepcopy_keep_sharing_at_no_cost():
     value, again = doubled(200), doubled(200)
     assert value == again
     assert hash(value) == hash(again)

@@ -48,7 +48,7 @@ def test_where_writing_fails_the_old_file_stays_and_nothing_else(path, tmp_path,
     assert holds(path, OLD)
 
 
-def test_the_content_is_on_the_disk_before_the_name_and_the_folder_after(path, monkeypatch):
+def test_save_writes_content_then_name_then_folder(path, monkeypatch):
     events = []
     sync, replace = os.fsync, os.replace
 
@@ -66,7 +66,7 @@ def test_the_content_is_on_the_disk_before_the_name_and_the_folder_after(path, m
     assert events == [f"file of {path.stat().st_size}", "name", "folder"]
 
 
-def test_of_many_threads_that_save_to_one_path_every_save_succeeds(path, tmp_path):
+def test_save_succeeds_in_many_threads_at_one_path(path, tmp_path):
     errors, begin = [], threading.Barrier(8)
 
     def many(i):
@@ -89,7 +89,7 @@ def test_of_many_threads_that_save_to_one_path_every_save_succeeds(path, tmp_pat
     assert len(set(load(path, np.zeros(1000, int)).tolist())) == 1
 
 
-def test_a_link_at_the_name_that_a_part_might_have_is_not_followed(path, tmp_path, monkeypatch):
+def test_save_does_not_follow_a_link_at_the_name_of_a_part(path, tmp_path, monkeypatch):
     from cdl.io import _replace
 
     precious = tmp_path / "precious"
@@ -125,7 +125,7 @@ def test_a_save_through_a_link_replaces_what_it_points_to(path, tmp_path):
     assert link.is_symlink()
 
 
-def test_a_file_keeps_its_permissions_and_is_never_readable_by_more(path, monkeypatch):
+def test_save_keeps_permissions_and_is_never_readable_by_more(path, monkeypatch):
     seen, change = [], os.fchmod
     monkeypatch.setattr(
         os,

@@ -20,7 +20,7 @@ SCRIPT = ROOT / "tests" / "support" / "devices" / "sharded.py"
 
 
 @pytest.mark.slow
-def test_a_value_of_eight_devices_is_read_on_eight_on_two_and_on_one(tmp_path):
+def test_load_sharded_reads_eight_devices_on_eight_two_and_one(tmp_path):
     flags = "--xla_force_host_platform_device_count=8 --xla_backend_optimization_level=0"
     environment = {
         **os.environ,

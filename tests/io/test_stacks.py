@@ -45,7 +45,7 @@ def stack(signature, seed):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_stack_is_loaded_into_one_of_the_same_constructors_in_their_order(way, tmp_path):
+def test_load_takes_a_stack_of_the_same_constructors_alone(way, tmp_path):
     write, read = WAYS[way]
     saved = stack(Union[Dot, Over[X], Beside[X]], 0)
     path = str(tmp_path / "file")

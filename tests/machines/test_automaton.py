@@ -68,7 +68,7 @@ def test_the_word_that_distinguishes_is_the_shortest_there_is(data):
 
 @settings(max_examples=40)
 @given(automata())
-def test_the_minimal_automaton_is_bisimilar_and_has_a_state_for_each_class(a):
+def test_minimise_is_bisimilar_and_has_a_state_for_each_class(a):
     small = minimise(a)
     assert distinguish(a, small) is None
     assert small.states == classes(a)
@@ -92,7 +92,7 @@ def test_bisimilar_automata_have_the_same_minimal_one(a, rng):
 
 @settings(max_examples=30)
 @given(st.data())
-def test_automata_are_bisimilar_just_where_their_minimal_ones_are_equal(data):
+def test_bisimilar_holds_just_where_minimal_automata_are_equal(data):
     a, b = (data.draw(automata(mealy=False)) for _ in "ab")
     same = bool(eqx.tree_equal(minimise(a), minimise(b)))
     assert bisimilar(a, b) is same
@@ -144,7 +144,7 @@ def test_nan_is_the_same_output_as_nan(mealy):
     assert distinguish(a, other) == ((0,) if mealy else ())
 
 
-def test_letters_that_are_known_when_the_program_runs_are_looked_at_then():
+def test_run_looks_at_letters_that_are_known_at_run_time():
     flip = Automaton(np.array([[0, 1], [1, 0]]), np.array([0, 1]))
     answers = jax.jit(lambda word: run(flip, 0, word)[0])
     assert answers(jnp.array([0, 1])).tolist() == [0, 0, 1]

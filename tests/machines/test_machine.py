@@ -155,7 +155,7 @@ def test_a_machine_is_given_the_keys_of_its_definition(machine, getkey):
     assert fed == wanted[-4:]
 
 
-def test_a_python_number_takes_the_type_of_the_state_that_follows(getkey):
+def test_run_gives_a_python_number_the_type_of_later_states(getkey):
     total = lambda s: MealyF(lambda i: (s + i, s + i))
     outputs, last = run(total, 0, jnp.array([0.5, 1.0, 2.0]))
     assert outputs.tolist() == [0.5, 1.5, 3.5]

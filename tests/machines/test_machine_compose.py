@@ -68,7 +68,7 @@ def test_machines_side_by_side_answer_in_pairs(mealy, data, word):
 
 @settings(max_examples=25)
 @given(st.data())
-def test_side_by_side_and_then_after_is_after_and_then_side_by_side(data):
+def test_parallel_of_series_is_series_of_parallel(data):
     mealy = data.draw(st.booleans())
     a, b, c, d = (data.draw(automata(mealy=mealy, most=3)) for _ in "abcd")
     f, g, h, k = map(Plain, (a, b, c, d))
@@ -83,7 +83,7 @@ def test_side_by_side_and_then_after_is_after_and_then_side_by_side(data):
 
 @settings(max_examples=25)
 @given(automata(mealy=False), WORDS)
-def test_a_moore_machine_as_a_mealy_machine_loses_its_first_output(a, word):
+def test_as_mealy_loses_the_first_output(a, word):
     assert respond(ana(as_mealy(Plain(a)))(a.start), word) == answers(a, word)[1:]
 
 
@@ -119,7 +119,7 @@ class Gated(eqx.Module):
         return MealyF(step)
 
 
-def test_a_composite_is_run_in_value_and_gradient_as_its_definition(getkey):
+def test_run_of_a_composite_is_its_definition_and_gradient(getkey):
     with jax.enable_x64(True):
         cells = Gated(jr.normal(getkey(), (3, 3))), Gated(jr.normal(getkey(), (3, 3)))
         inputs = jr.normal(getkey(), (4,))

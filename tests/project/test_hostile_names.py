@@ -123,7 +123,7 @@ class Shown:
 
 
 @pytest.mark.parametrize("name", [EVERYTHING, HOSTILE[0], ""], ids=["everything", "a directive", "none"])
-def test_every_form_of_a_drawing_has_the_name_and_nothing_else_of_it(name, tmp_path):
+def test_draw_has_the_name_and_nothing_else_of_it_in_every_form(name, tmp_path):
     for drawing in things(name):
         diagram = drawing.diagram
         well_drawn(diagram)

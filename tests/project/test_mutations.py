@@ -23,7 +23,10 @@ def test_every_law_has_its_mutants_tried():
 
 
 def test_modules_and_their_tests_are_where_they_are_said_to_be():
-    named = [*MODULES, *(test.partition("::")[0] for module in MODULES.values() for test in module.tests)]
+    named = [
+        *MODULES,
+        *(test.partition("::")[0] for module in MODULES.values() for test in module.tests),
+    ]
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
@@ -74,7 +77,7 @@ def down(n):
 
 
 @pytest.mark.slow
-def test_a_mutant_that_a_test_fails_on_is_caught_and_so_is_one_that_does_not_end(tmp_path: pathlib.Path):
+def test_survivors_catches_failures_and_what_does_not_end(tmp_path: pathlib.Path):
     (tmp_path / "little.py").write_text(LITTLE)
     (tmp_path / "test_little.py").write_text("import little\n\ndef test_down():\n    assert little.down(3) == 0\n")
     (tmp_path / "test_other.py").write_text("def test_nothing():\n    pass\n")

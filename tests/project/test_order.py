@@ -110,7 +110,7 @@ def test_no_files_go_in_a_circle():
         ("def late():\n    from .._engine import fold", True),
     ],
 )
-def test_an_import_that_looks_ahead_is_seen_from_a_file_of_schemes(line, caught):
+def test_looks_ahead_sees_an_import_of_a_later_stage(line, caught):
     assert bool(looks_ahead(line, "cdl._schemes._cata", "cdl._schemes")) is caught
 
 

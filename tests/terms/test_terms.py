@@ -27,7 +27,7 @@ def sides(term):
 
 @settings(max_examples=25)
 @given(terms)
-def test_a_parametric_map_has_a_box_for_each_map_and_no_wire_back(term):
+def test_term_of_para_has_a_box_for_each_map_and_no_wire_back(term):
     from cdl._terms import Along, boxes
 
     para, count, params = built(term)
@@ -94,7 +94,7 @@ def test_what_only_moves_wires_says_where_they_go():
 LINEAR = layers.linear(3, 3, key=jr.key(0))
 
 
-def test_an_optic_has_parameters_above_where_it_takes_them_and_on_the_left_among_others():
+def test_term_of_an_optic_has_parameters_above_or_on_the_left():
     assert sides(of(LINEAR)) == sides(of(LINEAR.optic)) == (1, 1, 1)
     assert sides(of(reverse(jnp.sin))) == (1, 1, None)
     assert sides(of(to_lens(LINEAR.optic))) == (2, 1, None)
@@ -103,7 +103,7 @@ def test_an_optic_has_parameters_above_where_it_takes_them_and_on_the_left_among
     assert sides(of(LINEAR.optic @ LINEAR.optic)) == (4, 2, None)
 
 
-def test_an_optic_without_its_way_back_is_the_parametric_map_of_its_layers():
+def test_term_of_an_optic_forwards_is_that_of_its_para():
     def shape(term):
         """The term without the ways back."""
         parts = [shape(getattr(term, part)) for part in ("inner", "first", "second") if hasattr(term, part)]
@@ -130,7 +130,7 @@ def test_exchanged_ports_are_led_to_the_other_side():
     assert sides(of(LINEAR.exchange(jnp.ones(3)).exchange(LINEAR.params))) == (1, 1, 1)
 
 
-def test_the_target_of_a_learner_comes_from_the_left_with_its_input():
+def test_term_of_a_learner_has_its_target_on_the_left():
     from cdl._terms import boxes
 
     learner = supervised(LINEAR, losses.mse(), optimisers.descent(0.1))

@@ -26,7 +26,7 @@ class Bag(Item):
     pass
 
 
-def test_a_family_of_classes_is_read_by_its_children_and_built_again():
+def test_of_classes_reads_children_and_builds_values_again():
     made = of_classes([Item, Bag], lambda x: x.inner, build=lambda kind, children: kind(*children))
     value = Item(Bag(), Item(Bag()))
     tree = made.to_tree(value)

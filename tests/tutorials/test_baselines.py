@@ -76,7 +76,7 @@ def test_paths_say_by_which_places_a_node_is_reached(b, blocks):
     assert set(b.paths()(tree).values()) == {1.0}
 
 
-def test_the_share_of_right_answers_is_that_of_the_best_on_validation(b, blocks):
+def test_fit_linear_has_the_accuracy_of_its_predictions(b, blocks):
     _, _, tree = blocks
     plain = tree.rest
     trees, answers = [tree, plain] * 5, np.array([True, False] * 5)
@@ -113,7 +113,7 @@ def test_every_text_is_in_one_batch_and_batches_have_few_shapes(b):
             assert not batch.answers[~batch.real].any()
 
 
-def test_the_reader_is_a_gru_over_the_symbols_and_padding_changes_nothing(b, getkey):
+def test_gru_reader_is_a_gru_and_padding_changes_nothing(b, getkey):
     reader = b.GruReader(7, 5, key=getkey())
     text = jnp.array([3, 1, 4, 1, 5])
     state = jnp.zeros(5)

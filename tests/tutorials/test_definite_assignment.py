@@ -93,7 +93,7 @@ def test_a_small_statement_is_answered_as_a_reader_would(d, text, answer):
         "if a:\n  x.y = x[0] = 1",
     ],
 )
-def test_a_name_that_is_not_settled_by_the_statement_is_no_question(d, text):
+def test_reader_asks_nothing_of_a_name_that_is_not_settled(d, text):
     assert "x" not in read(d, text)
 
 

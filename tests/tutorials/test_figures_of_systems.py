@@ -42,7 +42,7 @@ def cells_of(tree: Any) -> list[Any]:
     return [cell for x in tree[2] for cell in cells_of(x)] if isinstance(tree, tuple) else [tree]
 
 
-def test_the_drawn_network_of_three_layers_is_a_network_and_one_tick_of_it_is_one_step_of_gradient_descent():
+def test_figure_of_three_layers_ticks_by_a_step_of_descent():
     from systems.figures import figures, RATE
 
     network = figures()["drawn-nested-3"]

@@ -39,7 +39,7 @@ def test_the_pages_of_errors_and_of_words_are_long_enough():
     sections("glossary.md")[1:],
     ids=[head for head, _ in sections("glossary.md")[1:]],
 )
-def test_a_word_of_the_glossary_leads_to_a_page_and_to_the_reference(head, text):
+def test_glossary_links_a_page_and_the_reference(head, text):
     links = re.findall(r"\]\(([^)#]+)", text)
     assert links[0] in {path.name for path in TUTORIALS.glob("*.md")}
     assert links[1].startswith("reference/")

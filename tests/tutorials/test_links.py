@@ -42,7 +42,7 @@ def test_only_the_first_mention_is_linked():
     assert once == FOLD.format("cdl.fold") + " <code>cdl.compiled.fold</code>"
 
 
-def test_a_bare_function_is_linked_where_the_page_says_whose_it_is():
+def test_linked_links_a_bare_function_of_a_known_module():
     page = "```python\n{}\n```"
     assert linked("<code>fold</code>", page.format("y = net(forest)")) == "<code>fold</code>"
     assert linked("<code>fold</code>", page.format("y = cdl.fold(net, forest)")) == FOLD.format("fold")
@@ -55,7 +55,12 @@ def test_what_the_page_makes_itself_is_not_linked(made):
 
 
 @pytest.mark.parametrize(
-    "taken", ["from cdl.io import load, save", "from cdl.io import (\n    save,\n    load,\n)", "import cdl.io.load"]
+    "taken",
+    [
+        "from cdl.io import load, save",
+        "from cdl.io import (\n    save,\n    load,\n)",
+        "import cdl.io.load",
+    ],
 )
 def test_a_bare_function_is_linked_where_the_page_imports_it(taken):
     assert linked("<code>load</code>") == "<code>load</code>"
@@ -63,7 +68,7 @@ def test_a_bare_function_is_linked_where_the_page_imports_it(taken):
     assert linked("<code>load</code>", "```python\nfrom json import load\n```") == "<code>load</code>"
 
 
-def test_what_is_imported_has_its_module_s_entry_if_it_has_none_itself():
+def test_linked_gives_what_is_imported_its_module_s_entry():
     page = "```python\nfrom cdl.symmetry import orbit\n```"
     assert "#cdl.symmetry" in linked("<code>orbit</code>", page)
 
@@ -120,12 +125,16 @@ def test_an_entry_links_to_the_other_names_each_once(name):
 @pytest.mark.parametrize("name", ["fold", "cdl.fold", "load", "alg"])
 def test_an_entry_links_neither_to_itself_nor_from_its_arguments(name):
     page = links.in_reference(
-        FOLD_ENTRY.format(f"<code>{name}</code>", ""), "::: cdl.io.load\n", "reference/compiled/", ENTRIES, TOP
+        FOLD_ENTRY.format(f"<code>{name}</code>", ""),
+        "::: cdl.io.load\n",
+        "reference/compiled/",
+        ENTRIES,
+        TOP,
     )
     assert "href" not in page
 
 
-def test_an_argument_that_is_explained_is_not_the_function_of_its_name():
+def test_in_reference_does_not_link_an_argument():
     said = FOLD_ENTRY.format("<code>hylo</code>: how many steps.", "<code>hylo</code>")
     page = links.in_reference(said, "", "reference/compiled/", ENTRIES, TOP)
     assert ["href" in part for part in page.split("pack")] == [False, True]
@@ -142,7 +151,7 @@ FENCE = re.compile(r"^ *```python\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_every_name_that_the_code_of_a_page_takes_from_cdl_is_linked_in_its_sentences(path):
+def test_linked_links_every_name_that_a_page_takes_from_cdl(path):
     """`cdl.NAME` and what is imported, found in the code's syntax; what the code binds again is left out."""
     taken, bound = {}, set()
     for block in map(textwrap.dedent, FENCE.findall(path.read_text())):
@@ -156,7 +165,12 @@ def test_every_name_that_the_code_of_a_page_takes_from_cdl_is_linked_in_its_sent
                     bound.add(name)
     full = {name: TOP.get(name) if said == f"cdl.{name}" else said for name, said in taken.items() if name not in bound}
     known = {name: entry for name, entry in full.items() if entry in entries()}
-    words = re.sub(r"^ *```.*?^ *```|^#.*?$|\[[^\]]*\]\([^)]*\)", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    words = re.sub(
+        r"^ *```.*?^ *```|^#.*?$|\[[^\]]*\]\([^)]*\)",
+        "",
+        path.read_text(),
+        flags=re.DOTALL | re.MULTILINE,
+    )
     codes = re.sub(r"`([^`\n]+)`", r"<code>\1</code>", words)
     page = links.linked(codes, path.read_text(), f"{path.stem}/", entries(), TOP)
     there = {name for name, entry in known.items() if f"<code>{name}</code>" in codes and f'#{entry}"' not in page}

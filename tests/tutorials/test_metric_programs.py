@@ -31,7 +31,7 @@ def test_the_tables_of_coordinates_say_who_makes_the_same_step():
 
 
 @pytest.mark.slow
-def test_the_tables_of_modules_say_who_learns_by_itself_and_who_fits():
+def test_modules_say_who_learns_by_itself_and_who_fits():
     from metric import modules
 
     alone, stitched = (rows(t) for t in modules.PROGRAM.main("--seeds 2 --steps 40".split()).split("\n\n"))
@@ -43,7 +43,7 @@ def test_the_tables_of_modules_say_who_learns_by_itself_and_who_fits():
 
 
 @pytest.mark.slow
-def test_the_tables_of_lengths_have_a_row_for_each_network_and_agree_with_the_closed_forms():
+def test_lengths_have_every_network_and_agree_with_closed_forms():
     from metric import lengths
 
     nets, forms = (rows(t) for t in lengths.PROGRAM.main("--seeds 2 --width 100 --draws 2".split()).split("\n\n"))

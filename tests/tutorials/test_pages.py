@@ -64,7 +64,7 @@ def test_rendered_page_is_that_of_its_script(script):
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.stem)
-def test_every_figure_that_a_page_shows_is_one_that_its_code_saves(page):
+def test_page_shows_figures_that_its_code_saves(page):
     text = page.read_text()
     shown = set(re.findall(r"!\[[^]]*\]\((images/[^)]+)\)", text))
     files = {figure.partition("#")[0] for figure in shown}  # `#only-dark` names a scheme
@@ -122,7 +122,7 @@ print(1 + 1)
     ["", '\n```text title="output"\n3\n```\n', "\n```text\n2\n```\n"],
     ids=["none", "another", "untitled"],
 )
-def test_a_block_that_prints_what_the_page_does_not_show_is_found_and_mended(shown, monkeypatch):
+def test_run_finds_and_written_mends_another_output(shown, monkeypatch):
     page = SHOWS.format(shown=shown)
     with pytest.raises(pytest.fail.Exception, match="this block prints\n2\n"):
         run(page, "a_page", "a-page.md", monkeypatch)
@@ -133,7 +133,7 @@ def test_a_block_that_prints_what_the_page_does_not_show_is_found_and_mended(sho
     assert outputs.written(mended, list(outputs.run(mended, "a_page", "a-page.md"))) == mended
 
 
-def test_lines_of_the_page_and_rounding_are_not_compared_and_other_numbers_are(monkeypatch):
+def test_run_compares_numbers_but_for_lines_and_rounding(monkeypatch):
     page = 'Prose.\n```python\nprint("{}")\n```\n\n```text title="output"\n{}\n```\n'
     for said, shown in [
         ("asks at line 212", "asks at line 9"),

@@ -15,7 +15,7 @@ def few(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_table_of_pictures_has_every_method_and_says_what_is_not_run(few, monkeypatch):
+def test_pictures_has_a_row_for_every_method(few, monkeypatch):
     from searches import pictures
 
     monkeypatch.delenv("CDL_DATA", raising=False)

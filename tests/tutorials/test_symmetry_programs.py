@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
-from table_rows import rows
 from few import few
+from table_rows import rows
 
 
 @pytest.mark.slow
@@ -31,7 +31,7 @@ def test_the_table_beyond_groups_has_a_row_for_each_layer(monkeypatch):
     assert monoid < group
 
 
-def test_the_group_of_each_machine_has_letters_of_the_same_names_and_as_many_parameters():
+def test_group_of_a_machine_has_its_letters_and_parameters():
     from cdl.symmetry import hom
     from cdl_arch.symmetry.futures import futures, units
     from symmetry.beyond_groups import MACHINES
@@ -43,7 +43,7 @@ def test_the_group_of_each_machine_has_letters_of_the_same_names_and_as_many_par
             assert hom(X, futures(X)).dimension == machine.monoid.size
 
 
-def test_walks_lose_no_state_and_their_values_are_those_of_the_action():
+def test_walks_lose_no_state_and_values_are_of_the_action():
     from symmetry._walks import values, walks
     from symmetry.beyond_groups import MACHINES
 
@@ -58,7 +58,7 @@ def test_walks_lose_no_state_and_their_values_are_those_of_the_action():
 
 
 @pytest.mark.slow
-def test_the_tables_of_equivariance_have_every_network_and_operation(monkeypatch):
+def test_how_equivariant_has_every_network_and_operation(monkeypatch):
     from symmetry import how_equivariant
 
     monkeypatch.setattr(how_equivariant, "NETS", {"CNN": lambda key: how_equivariant.Cnn(key=key, width=4)})
@@ -108,7 +108,7 @@ def test_the_table_of_bodies_has_a_row_for_each_fold():
 
 
 @pytest.mark.slow
-def test_the_tables_of_structure_have_rows_and_data_that_are_not_there_have_one(tmp_path):
+def test_what_structure_buys_has_a_row_for_each_reader(tmp_path):
     from symmetry import karate_club, what_structure_buys
 
     arguments = f"--seeds 2 --steps 3 --width 4 --sizes 20 40 --mnist {tmp_path}"
@@ -147,7 +147,7 @@ def test_untied_layers_with_equal_weights_are_a_convolution():
         assert jnp.allclose(tied(x), wanted, atol=1e-4)
 
 
-def test_label_propagation_finds_the_sides_from_the_two_who_split_the_club():
+def test_propagated_finds_the_sides_from_two_leaders():
     from symmetry import _club
 
     leaders = np.array([0, 33])

@@ -24,7 +24,7 @@ def bare(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_tables_of_streams_have_a_row_for_each_way_and_say_what_is_not_installed(bare):
+def test_always_learning_has_a_row_for_each_way(bare):
     from systems import always_learning
 
     arguments = "--seeds 1 --length 260 --width 3 --steps 5".split()
@@ -131,7 +131,7 @@ def test_a_plan_is_executed_to_the_goal_in_as_many_steps():
         assert steps.tolist() == plans._at(V, world.start).astype(int).tolist()
 
 
-def test_the_wall_that_a_plan_does_not_know_leaves_a_way_and_is_found():
+def test_episodes_find_the_wall_that_a_plan_does_not_know():
     from systems import plans
     from systems._grids import closed, path, worlds
 
@@ -173,7 +173,7 @@ def test_peers_are_the_loop_written_by_hand():
 
 
 @pytest.mark.slow
-def test_the_table_of_talk_has_equal_parameters_and_its_tasks_are_balanced():
+def test_talking_has_equal_parameters_and_balanced_tasks():
     from systems import talking
 
     table = rows(talking.PROGRAM.main("--seeds 2 --steps 2 --width 3".split()))

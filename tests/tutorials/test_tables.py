@@ -40,7 +40,7 @@ def test_the_tables_are_what_a_program_measures_without_options(name):
     assert program.options([]) == kept()[name]["options"]
 
 
-def test_what_is_measured_is_written_to_the_page_that_has_its_place(monkeypatch, tmp_path):
+def test_program_writes_to_the_page_that_has_its_place(monkeypatch, tmp_path):
     from page_tables import results
 
     monkeypatch.setattr(results, "PAGES", tmp_path)

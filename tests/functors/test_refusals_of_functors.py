@@ -1,4 +1,4 @@
-"""What is no functor, no constructor, no layer, no monad or no element is refused by name: a table."""
+"""What is no functor, constructor, layer, monad or element is refused by name: a table."""
 
 import copy
 import operator
@@ -40,8 +40,10 @@ from cdl.poly import Const, Id
 
 def made(annotation: Any, *bases: Any, **body: Any) -> Any:
     """A constructor with one field so annotated."""
-    body |= {"__module__": __name__} | ({"__annotations__": {"field": annotation}} if annotation else {})
-    return types.new_class("Made", bases or (Base[Expr, X], Generic[X]), exec_body=lambda ns: ns.update(body))
+    body |= {"__annotations__": {"field": annotation}} if annotation else {}
+    body |= {"__module__": __name__}
+    bases = bases or (Base[Expr, X], Generic[X])
+    return types.new_class("Made", bases, exec_body=lambda ns: ns.update(body))
 
 
 def reads(annotation: Any) -> Any:
@@ -108,7 +110,7 @@ three: Any = 3
         SignatureError,
         "`Made` extends final",
     ),
-    *each((Callable[[X], int], Callable[[list[X]], X]), reads, SignatureError, "`Made.field: arrow"),
+    *each((Callable[[X], int], Callable[[list[X]], X]), reads, SignatureError, "field: arrow"),
     *each(
         (list[X], dict[str, X], Union[X, int], List[X]),
         reads,
@@ -119,7 +121,7 @@ three: Any = 3
     (lambda: functor(Union[Neg[X], Cons[int, X]]), SignatureError, "`Neg` `Expr` `Cons` `List`"),
     (lambda: reads("Missing"), SignatureError, "`Made` `Missing`"),
     (lambda: reads("Made"), SignatureError, "`Made` itself variable"),
-    (lambda: Base[Expr], SignatureError, "`Base[Expr, X]` `Base[Expr, Never]`"),  # type: ignore[misc]
+    (lambda: Base[Expr], SignatureError, "`Base[Expr, X]` `Base[Expr, Never]`"),
     (lambda: Fork(1), TypeError, "missing 'right'"),  # type: ignore[call-arg]
     (lambda: fmap(str, Both(1, "ab")), CdlError, "`fmap` 1 sorts"),
     (lambda: fmap(three, Leaf(1)), CdlError, "`fmap` function"),
@@ -128,7 +130,7 @@ three: Any = 3
     (lambda: algebra(three), CdlError, "`algebra` `3`"),
     *each((Float[Array, "2"], float), of_list, PayloadMismatch, "`Made.field` `list` `jnp.array"),
     (lambda: cdl.poly.compose(three, Id()), CdlError, "`outer` `compose`"),
-    *each((hash, pickle.dumps, copy.deepcopy), lambda use: use(CYCLIC), TreeTooLarge, "cyclic `Fork`"),
+    *each((hash, pickle.dumps, copy.deepcopy), lambda f: f(CYCLIC), TreeTooLarge, "cyclic `Fork`"),
     # Elements, monads and monoids.
     (lambda: cdl.to_list(three), CdlError, "3"),
     (lambda: monads.extract(three), CdlError, "3"),

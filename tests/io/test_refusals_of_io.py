@@ -1,4 +1,4 @@
-"""What no file holds, what is no file of cdl, and what is not of the template is refused by leaf: a table."""
+"""What no file holds, and what is not of the template, is refused by its leaf: a table."""
 
 import enum
 import os
@@ -55,7 +55,7 @@ def of_tensors(like: Any) -> Any:
     (lambda path: save(path, "\udc80"), CheckpointError, "'\\udc80'"),
     (lambda path: save(path, "long" * 2**24), CheckpointError, "head 67108864"),
     (lambda path: save(path, Corpus(ListF, [])), CheckpointError, "`Corpus`"),
-    (lambda path: save(jnp.zeros(1), path), CheckpointError, "`save` path `save(path,"),  # type: ignore[arg-type]
+    (lambda path: save(jnp.zeros(1), path), CheckpointError, "`save` path `save(path,"),
     (lambda path: load(path.parent, TWO), CheckpointError, "folder"),
     (others(Corpus), CheckpointError, "`Corpus` class,"),
     (
@@ -110,7 +110,8 @@ def test_io_refuses(call, error, words, tmp_path):
 
 @pytest.mark.parametrize("write", [save, export_safetensors, save_sharded])
 def test_writers_leave_nothing_of_what_they_refuse(write, tmp_path):
-    refused(lambda: write(tmp_path / "a", {"a": jnp.ones(1), "b": 2**100}), CheckpointError, "`['b']`")
+    value = {"a": jnp.ones(1), "b": 2**100}
+    refused(lambda: write(tmp_path / "a", value), CheckpointError, "`['b']`")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,4 +1,4 @@
-"""What is no machine, no state, no input and no table is refused with its shapes or its name: a table."""
+"""What is no machine, state, input or automaton is refused with its shapes or name: a table."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Every public function answers what it cannot take with an error of cdl: wrong kinds of values, and first mistakes."""
+"""Public functions refuse what they cannot take: wrong kinds of values, and first mistakes."""
 
 import inspect
 from collections.abc import Callable
@@ -64,7 +64,7 @@ WRONG = (None, 3, "x", [], {}, object(), object, cdl.Leaf(1.0))
 
 
 def functions() -> dict[str, Callable[..., Any]]:
-    """The public functions, and those of public classes that make one of them, by module and name."""
+    """The public functions, and those of public classes that make one, by their names."""
     found: dict[str, Callable[..., Any]] = {}
     for module in modules(cdl):
         for name, x in vars(module).items():
@@ -73,13 +73,14 @@ def functions() -> dict[str, Callable[..., Any]]:
             if inspect.isfunction(x):
                 found[f"{module.__name__}.{name}"] = x
             elif isinstance(x, type) and x.__module__.startswith("cdl."):
-                makers = [n for n, of in vars(x).items() if isinstance(of, staticmethod | classmethod) and n[0] != "_"]
-                found |= {f"{module.__name__}.{name}.{n}": getattr(x, n) for n in makers}
+                made = {n for n, of in vars(x).items() if isinstance(of, staticmethod | classmethod)}
+                named = f"{module.__name__}.{name}"
+                found |= {f"{named}.{n}": getattr(x, n) for n in made if n[0] != "_"}
     return found
 
 
 def raw(function: Callable[..., Any]) -> list[str]:
-    """The errors that are not of cdl, of a function that is given the same wrong value for all that it needs."""
+    """The errors that are not of cdl, of a function that is given one wrong value for all."""
     needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
     places = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in needed)
     named = [p.name for p in needed if p.kind is p.KEYWORD_ONLY]
@@ -150,7 +151,7 @@ def wide(signature: Any, value: Any, alg: Any) -> Any:
 
 
 SHAPES = [cdl.Leaf(jnp.zeros(n)) for n in (3, 3, 4)]
-PRODUCT = Reads(Object=lambda layer: layer.members.map(lambda x: jnp.ones((2, 5)) @ x).sum(jnp.zeros(2)))
+PRODUCT = Reads(Object=lambda x: x.members.map(lambda x: jnp.ones((2, 5)) @ x).sum(jnp.zeros(2)))
 DATA = (tree, [tree], corpus, [1.0, 2.0], jnp.ones((2, 3)), None)
 nothing: Any = algebra(lambda layer: 0.0)
 step: Any = lambda value, layer: layer

@@ -1,4 +1,4 @@
-"""What a case, a coalgebra or a machine does that no scheme and no compiled program takes: a table of refusals."""
+"""What a case, a coalgebra or a machine does that no scheme takes is refused: a table."""
 
 from typing import Any, Generic, Never
 
@@ -21,7 +21,7 @@ from first_day import (
     sprout,
     X,
 )
-from refused_calls import refused, table
+from refused_calls import each, refused, table
 
 from cdl import (
     algebra,
@@ -134,7 +134,7 @@ three: Any = 3
 @table(
     # Children of a `Many`.
     (lambda: Many(one, 2.0), CdlError, "`Many([x, y])`"),
-    *((lambda misuse=misuse: over_boxes(misuse), CdlError, "`Many` sequence `map`") for misuse in MISUSES),
+    *each(MISUSES, over_boxes, CdlError, "`Many` sequence `map`"),
     (lambda: Many([1]).sort(), AttributeError, "`sort` `top(k)`"),
     (lambda: Many([one]).attend(), CdlError, "'score' `Many.attend(score, zero"),
     (

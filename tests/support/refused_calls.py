@@ -8,16 +8,20 @@ import pytest
 
 
 def table(*rows: tuple[Callable[..., Any], type[Exception], str]) -> pytest.MarkDecorator:
-    """Parametrises a test by rows: a call, the class of its error, and words of the message with spaces between."""
-    return pytest.mark.parametrize(("call", "error", "words"), [pytest.param(*row, id=row[2]) for row in rows])
+    """Parametrises a test by rows: a call, the class of its error, and words of the message."""
+    params = [pytest.param(*row, id=row[2]) for row in rows]
+    return pytest.mark.parametrize(("call", "error", "words"), params)
 
 
-def each(values: Iterable[Any], call: Callable[[Any], Any], error: type[Exception], words: str) -> list[Any]:
+def each(
+    values: Iterable[Any], call: Callable[[Any], Any], error: type[Exception], words: str, /
+) -> list[tuple[Callable[..., Any], type[Exception], str]]:
     """A row for the call of each of the values."""
     return [(lambda x=x: call(x), error, words) for x in values]
 
 
 def refused(call: Callable[[], Any], error: type[Exception], words: str) -> None:
+    """Asserts that the call raises the error, and that its message has each of the words."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
         with pytest.raises(error) as caught:

@@ -1,4 +1,4 @@
-"""Values, classes, texts and trees that have no reading are refused by class, field and path: a table."""
+"""Values, classes, texts and trees without a reading are refused by field and path: a table."""
 
 import enum
 from dataclasses import dataclass
@@ -105,13 +105,13 @@ def late() -> None:
     (lambda: of(Endless), SignatureError, "`C.x: `Endless` itself"),
     (lambda: of("Missing"), SignatureError, "`Missing`"),
     *each((Named, Keyed), of, SignatureError, "`@dataclass`"),
-    (lambda: of_dataclasses(One, sort=False), CdlError, "`sort` `sorts`"),  # type: ignore[call-overload]
-    (lambda: of_dataclasses(Lit, One), CdlError, "`of_dataclasses(Lit | One)`"),  # type: ignore[call-overload]
+    (lambda: of_dataclasses(One, sort=False), CdlError, "`sort` `sorts`"),
+    (lambda: of_dataclasses(Lit, One), CdlError, "`of_dataclasses(Lit | One)`"),
     (lambda: of_dataclasses(LIT), SignatureError, "`Lit` type(value)"),
     # Values.
     (lambda: MADE.to_tree(One(1)), CdlError, "`One` Assign, Block,"),
     (lambda: assigned(None), CdlError, "`Assign.value: None"),
-    (lambda: assigned(Lit("1")), CdlError, "`Lit.value: '1' `str` `float`"),  # type: ignore[arg-type]
+    (lambda: assigned(Lit("1")), CdlError, "`Lit.value: '1' `str` `float`"),
     *each(("+", []), lambda sign: assigned(Signed(sign, LIT)), CdlError, "`Signed.sign: Sign.PLUS"),
     (lambda: assigned(called(span=(1, 2, 3))), CdlError, "`Call.span: `tuple` 2"),
     (late, CdlError, "`Circle` `Shape`"),

@@ -27,7 +27,6 @@ from cdl import (
     Seq,
     series,
     TreeF,
-    unfold,
 )
 from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch, SignatureError, TreeTooLarge
 from cdl.machines import as_mealy, delay, distinguish, respond, start, stateless, tabulate
@@ -121,11 +120,6 @@ put: Any = (
     (lambda: run(mealy, SIX, BATCH), CdlError, "`jnp.broadcast_to(state, (4,"),
     (lambda: run(mealy, SIX, {"x": [1.0, 2.0]}), CdlError, "list `jnp.array([…])`"),
     (
-        lambda: unfold(lambda s: Leaf(jnp.tanh(s)), [jnp.zeros(4)] * 4, 9),
-        CdlError,
-        "seed `jnp.stack([…])`",
-    ),
-    (
         lambda: follow(halves, jnp.zeros((1, 4)), pack(TreeF, [Leaf(1.0)])),
         CdlError,
         "`follow(coalg, forest,",
@@ -174,7 +168,6 @@ put: Any = (
     (lambda: distinguish(PARITY, Automaton([[0, 0]], [[0, 0]])), CdlError, "Moore, Mealy,"),
     (lambda: run(PARITY, 0, np.array([0, 2])), CdlError, "letter 2: 2,"),
     (lambda: run(PARITY, 7, np.array([0, 1])), CdlError, "state 7:"),
-    (lambda: PARITY(0).step(5), CdlError, "letter 5"),
 )
 def test_machines_refuse(call, error, words):
     refused(call, error, words)

@@ -172,20 +172,17 @@ given: Any = tree
     (lambda: forest[0], CdlError, "`forest.trees()[i]`"),  # type: ignore[index]
     (lambda: list(packed), CdlError, "`packed.padded()`"),  # type: ignore[call-overload]
     (lambda: unfold(sprout, seeds, 9)[0], CdlError, "`grown.trees()[i]`"),  # type: ignore[index]
-    (lambda: forest.nodes(7), CdlError, "0 1; 7"),
     *each(([7], np.array([True, False]), np.array(0)), lambda rows: corpus[rows], IndexError, ""),
     # Arguments in another order, and of another kind.
     (lambda: fold(forest, net), CdlError, "`Net` algebra `fold(alg, forest)`"),
     (lambda: inherit(forest, handed, seeds), CdlError, "`handed` step"),
     (lambda: unfold(seeds, sprout, 9), CdlError, "`unfold` coalgebra array"),
-    (lambda: run(0.0, shown, seeds), CdlError, "`run` machine `0.0`"),
     (lambda: unroll(net, tree), CdlError, "`unroll(Para.of(alg), tree)`"),
     (lambda: inherit(handed, tree, seeds), CdlError, "inherit(step, pack"),
     (lambda: inherit(net, forest, seeds), CdlError, "algebra `cata` `fold`"),
     (lambda: run(shown, 0.0, packed), CdlError, "`inputs.padded()`"),
     (lambda: cata(Net), CdlError, "`cata` `Net`"),
     (lambda: cata((net, net)), CdlError, "`cata(a, b)`"),
-    (lambda: cata(net, tree), CdlError, "`cata(alg)(tree)`"),
     (lambda: fold(product, forest), CdlError, "`Monoid` sequences"),
     (lambda: fold(net, net, forest), CdlError, "`fold((a, b), data)`"),
     (lambda: likelihood(sprout, seeds[0], tree), CdlError, "`likelihood(coalg, seed)(…)`"),

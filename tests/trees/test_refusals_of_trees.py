@@ -174,7 +174,6 @@ def late() -> None:
     (lambda: Vocabulary(("?", three)), CdlError, "`3` `str`"),
     (lambda: Vocabulary(("?",), Word), CdlError, "`only` `Word`"),  # type: ignore[arg-type]
     (lambda: Vocabulary(("?", "a", "b", "a")), CdlError, "'a' twice"),
-    (lambda: Vocabulary(()), CdlError, "empty"),
     (lambda: Vocabulary.of([Null()], only=[Null]), CdlError, "`only` `Null`"),
     (lambda: WORDS.decode(String(5)), CdlError, "5 0 1"),
     (lambda: WORDS.encode(MealyF(lambda i: (i, i))), CdlError, "`MealyF` machine"),

@@ -155,3 +155,14 @@ def test_propagated_finds_the_sides_from_two_leaders():
     known = _club.drawn(np.random.default_rng(0), 8)
     assert len(set(known.tolist())) == 8
     assert _club.right(_club.propagated(np.arange(33)), np.arange(33)) == 1
+
+
+def test_moved_shifts_an_image_and_leaves_it_without_a_motion(monkeypatch):
+    from symmetry import how_equivariant
+
+    image = jr.normal(jr.key(0), (8, 8))
+    for down in (0, 1):
+        drawn = jnp.asarray([down, 0.0, 0.0, 0.0])
+        monkeypatch.setattr(how_equivariant.jr, "uniform", lambda key, shape, minval, drawn=drawn: drawn)
+        moved = how_equivariant._moved(image, jr.key(1))
+        assert jnp.allclose(moved[down:], image[: 8 - down], atol=1e-5)

@@ -1,167 +1,27 @@
-"""A machine that is fed one input at a time: each step sees what the machine reads as it is, and does no more work than
-it has to."""
+"""A machine that is fed one input at a time gives what `run` gives, in one program."""
 
-import contextvars
 import copy
-import functools
-import gc
 import pickle
-import types
-from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-import numpy as np
 import pytest
 
 from cdl import MealyF, MooreF, run
-from cdl._engine.code._surroundings import Surroundings
 from cdl.machines import start
 
 
-GLOBAL = 2.0
-SETTINGS = types.SimpleNamespace(scale=2.0, deep={"table": [1.0, [3.0]]})
-
-
 class Scales(eqx.Module):
-    """A machine that holds arrays in a list, and multiplies by what a function gives."""
+    """A machine that doubles its state, and adds the input and an array of its own."""
 
-    held: list[Any]
-    by: Callable[[], Any]
+    held: jax.Array
 
     def __call__(self, state: Any) -> Any:
-        after = lambda i: self.by() * (state + i) + self.held[0] + self.moved(i)
-        return MealyF(lambda i: (after(i) + 1, after(i)))
-
-    def moved(self, i: Any) -> Any:
-        return i
-
-
-def change_global() -> None:
-    global GLOBAL
-    GLOBAL += 1.0
-
-
-def deep() -> Any:
-    return SETTINGS.deep["table"][1][0] * SETTINGS.scale
-
-
-table, left, right, entries = [2.0], [2.0, 3.0], [5.0], {"a": 2.0, "b": 3.0}
-numbers, arrays = np.array([2.0, 3.0], np.float32), [jnp.array(2.0)]
-held_in = contextvars.ContextVar("held_in", default=2.0)
-bound = functools.partial(lambda x, by: x[0] * by, table, by=1.0)
-
-
-def rebind_closure() -> Any:
-    by = 2.0
-
-    def read() -> Any:
-        return by
-
-    def change() -> None:
-        nonlocal by
-        by += 1.0
-
-    return read, change
-
-
-READ, REBIND = rebind_closure()
-
-
-def swap() -> None:
-    entries["a"], entries["b"] = entries["b"], entries["a"]
-
-
-def scale_default(by: Any = 2.0, *, more: Any = 1.0) -> Any:
-    return by * more
-
-
-CHANGES: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
-    "a global": (lambda: GLOBAL, change_global),
-    "a closure": (READ, REBIND),
-    "a list": (lambda: table[0], lambda: table.__setitem__(0, table[0] + 1)),
-    "an array": (lambda: arrays[0], lambda: arrays.__setitem__(0, arrays[0] + 1)),
-    "what is in two lists": (
-        lambda: 10.0 * len(left) + sum([*left, *right]),
-        lambda: right.insert(0, left.pop()),
-    ),
-    "a dictionary": (lambda: entries["a"], swap),
-    "an attribute": (
-        lambda: SETTINGS.scale,
-        lambda: setattr(SETTINGS, "scale", SETTINGS.scale + 1),
-    ),
-    "defaults": (lambda: scale_default(), lambda: setattr(scale_default, "__defaults__", (5.0,))),
-    "code": (
-        lambda: scale_default(),
-        lambda: setattr(scale_default, "__code__", (lambda by, *, more: 9.0).__code__),
-    ),
-    "a partial function": (
-        lambda: bound(),
-        lambda: bound.keywords.update(by=bound.keywords["by"] + 1),
-    ),
-    "an array of NumPy": (lambda: numbers[0], lambda: numbers.__iadd__(1)),
-    "a context variable": (lambda: held_in.get(), lambda: held_in.set(held_in.get() + 1)),
-    "a name that was a builtin's": (
-        lambda: 2.0 * abs(1.0),
-        lambda: globals().__setitem__("abs", lambda x: 7.0),
-    ),
-}
-
-
-def value(machine: Any, state: Any, i: Any) -> list[float]:
-    return [float(x) for x in machine(state).step(i)]
-
-
-@pytest.mark.parametrize("what", CHANGES)
-def test_step_sees_what_has_changed_since_the_step_before(what):
-    read, change = CHANGES[what]
-    machine, state = Scales([jnp.array(0.5)], read), jnp.float32(0.0)
-    now = start(machine, state)
-    for k in range(8):
-        if k in (3, 6):  # after a step at which nothing was traced
-            before = value(machine, state, 1.5)
-            change()
-            assert k == 6 or value(machine, state, 1.5) != before
-        answer, state = map(jnp.float32, value(machine, state, 1.5))
-        found, now = now.step(jnp.float32(1.5))
-        assert (float(found), float(now.state)) == (float(answer), float(state))
-
-
-def test_a_step_sees_a_machine_that_changes_itself():
-    class Changing(Scales):
-        pass
-
-    machine = Changing([jnp.array(0.5)], lambda: 2.0)
-    now = start(machine, jnp.float32(0.0))
-    for change in (
-        lambda: None,
-        lambda: machine.held.__setitem__(0, jnp.array(4.0)),
-        lambda: machine.held.append(jnp.array(4.0)),
-        lambda: setattr(Changing, "moved", lambda self, i: 3 * i),
-        lambda: object.__setattr__(machine, "by", lambda: 8.0),
-    ):
-        change()
-        for _ in range(3):
-            answer, after = value(machine, now.state, 1.0)
-            found, now = now.step(jnp.float32(1.0))
-            assert (float(found), float(now.state)) == (answer, after)
-
-
-@pytest.fixture
-def looks(monkeypatch):
-    """A list that grows with each look at everything."""
-    found: list[Any] = []
-    first = Surroundings.__init__
-
-    def counted(self: Any, value: Any, data: Any = None) -> None:
-        found.append(value)
-        first(self, value, data)
-
-    monkeypatch.setattr(Surroundings, "__init__", counted)
-    return found
+        after = lambda i: 2.0 * (state + i) + self.held
+        return MealyF(lambda i: (after(i) + i, after(i)))
 
 
 def cell(kind: Any, width: int) -> Any:
@@ -175,23 +35,19 @@ def cell(kind: Any, width: int) -> Any:
     return Answering(kind(width, width, key=jr.key(0)))
 
 
-READERS = {
-    "a cell": lambda: cell(eqx.nn.GRUCell, 3),
-    "a closure": lambda: (lambda w: lambda s: MealyF(lambda i: (w * (s + i),) * 2))(jnp.ones(3)),
-    "lists and objects": lambda: Scales([jnp.ones(3)], deep),
-    "a partial function": lambda: Scales([jnp.ones(3)], bound),
-}
-
-
-@pytest.mark.parametrize("what", READERS)
-def test_where_nothing_has_changed_nothing_is_looked_at_again(what, looks):
-    now = start(READERS[what](), jnp.zeros(3))
-    for _ in range(3):
-        _, now = now.step(jnp.ones(3))
-    count = len(looks)
-    for _ in range(3):
-        _, now = now.step(jnp.ones(3))
-    assert len(looks) == count
+@pytest.mark.parametrize("length", [0, 1, 4])
+@pytest.mark.parametrize("kind", [eqx.nn.GRUCell, eqx.nn.LSTMCell])
+def test_steps_are_the_run(kind, length):
+    machine = cell(kind, 3)
+    state = jnp.ones(3) if kind is eqx.nn.GRUCell else (jnp.ones(3), jnp.zeros(3))
+    inputs = jr.normal(jr.key(length), (length, 3))
+    outputs, last = run(machine, state, inputs)
+    now = start(machine, state)
+    for x, wanted in zip(inputs, outputs, strict=True):
+        found, now = now.step(x)
+        assert jnp.allclose(found, wanted, atol=1e-6)
+    assert all(map(jnp.allclose, jax.tree.leaves(now.state), jax.tree.leaves(last)))
+    assert int(now.time) == length
 
 
 def test_machines_that_are_equal_have_one_program():
@@ -209,14 +65,11 @@ def test_machines_that_are_equal_have_one_program():
         _, now = start(Counted(jnp.float32(by)), jnp.float32(1.0)).step(jnp.float32(4.0))
         assert float(now.step(jnp.float32(0.0))[0]) == by * (by + 4)
         counts.append(len(traced))
-        del now
-        gc.collect(1)  # what is young: going through all that other tests have left takes seconds
     assert counts[0] == counts[1] == counts[2] > 0
 
 
 def test_a_stepper_is_a_pytree_that_stays_as_it_is():
-    machine = Scales([jnp.array(0.5)], lambda: 2.0)
-    now = start(machine, jnp.array(1.0))
+    now = start(Scales(jnp.array(0.5)), jnp.array(1.0))
     _, now = now.step(jnp.array(1.0))
     leaves, structure = jax.tree.flatten(now)
     assert [x.shape for x in leaves if eqx.is_array(x)] == [(), (), ()]
@@ -272,8 +125,8 @@ def test_stepper_goes_through_equinox_s_transformations_and_scan():
 def test_an_error_of_a_program_is_raised_at_its_step():
     below = lambda s: MealyF(lambda i: (eqx.error_if(s + i, s + i > 2, "a sum is above two"),) * 2)
     _, now = start(below, jnp.float32(0.0)).step(jnp.float32(1.0))
-    with pytest.raises(eqx.EquinoxRuntimeError, match="a sum is above two"):
-        now.step(jnp.float32(5.0))
+    with pytest.raises(Exception, match="a sum is above two"):
+        jax.block_until_ready(now.step(jnp.float32(5.0)))
     assert float(now.step(jnp.float32(0.5))[0]) == 1.5
 
 

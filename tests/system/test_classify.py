@@ -9,7 +9,6 @@ import jax.random as jr
 import pytest
 
 from cdl import MooreF, ParaOptic
-from cdl.errors import CdlError
 from cdl.learning import layers, losses, optimisers, supervised
 from cdl.system import among, box, classify, fixed, managed, rewire, rewiring, wire, Wiring
 from cdl_arch.mealy import FullRNN
@@ -293,18 +292,3 @@ def test_names_are_not_read():
         {"student": BOXES["p"], "peer": BOXES["q"]}, {"student.a": "student.x", "peer.a": "peer.x"}, {"y": "peer.x"}
     )
     assert not classify(renamed).peers
-
-
-WRONG: Any = 3
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: classify(WRONG), "`classify` was given 3: give a system, a `ParaOptic`, a learner, or a module"),
-        (lambda: classify(jnp.tanh), "`classify` traces a map at its inputs, and was given none"),
-    ],
-)
-def test_what_cannot_be_classified_is_refused(make, words):
-    with pytest.raises(CdlError, match=words):
-        make()

@@ -5,11 +5,9 @@ import math
 from typing import Any
 
 import jax.numpy as jnp
-import pytest
 
 from cdl import MealyF, MooreF
-from cdl.errors import CdlError
-from cdl.system import box, fixed, latency, modes, rewire, System, wire, Wiring
+from cdl.system import box, latency, System, wire
 
 
 PORTS: Any = {"inputs": {"a": float}, "outputs": {"x": float}}
@@ -51,15 +49,3 @@ def test_after_a_loop_the_longest_path_has_no_end_and_an_input_that_does_not_arr
     echo = box(add, jnp.array(0.0), inputs={"a": float, "b": float}, outputs={"x": float})
     loop = wire({"p": echo, "q": slow()}, {"p.a": "u", "p.b": "q.x", "q.a": "p.x"}, {"y": "q.x"}, inputs={"u": float})
     assert latency(loop) == {"y": {"u": (2, math.inf)}}
-
-
-def test_a_system_whose_diagram_changes_has_no_latency():
-    wiring = Wiring.identity(slow().interface)
-    system = rewire(fixed(wiring), {"box": slow()}, {"x": float}, inputs={"a": float})
-    with pytest.raises(
-        CdlError, match="`system` is a `Rewired`, and `latency` reads a diagram that stays as it is: give a"
-    ):
-        latency(system)
-    modal = modes({"p": slow()}, lambda s: jnp.int32(0), slow().state)
-    with pytest.raises(CdlError, match="`modes` is a `Modal`, and `latency` reads a diagram that stays as it is"):
-        latency(modal)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cdl
-from cdl import MealyF, MooreF
+from cdl import MooreF
 from cdl.errors import CdlError
 from cdl.system import box, lenses, modes, Polynomial, wire
 
@@ -174,23 +174,3 @@ def test_a_number_of_no_mode_is_refused_when_it_comes():
         jax.block_until_ready(cdl.run(system, system.state, inputs(5)))
     with pytest.raises(CdlError, match="`choose` of `modes` gave -1: give that of one of the 3 modes, from 0"):
         modes(VALVE, lambda s: jnp.array(-1), start())(start())
-
-
-QUICK = box(lambda s: MealyF(lambda i: ({}, s)), start(), inputs={"a": float}, outputs={})
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: modes({}, choose, start()), "`modes` takes a system for each mode: at least one"),
-        (lambda: modes({"mode": VALVE["open"]}, choose, start()), "none that is called `mode`"),
-        (lambda: modes({**VALVE, "quick": QUICK}, choose, start()), "`quick` answers an input at once"),
-        (
-            lambda: modes(VALVE, choose, {"level": jnp.array(0.0)}),
-            "the state of `open` is .*, and that of the modes is",
-        ),
-    ],
-)
-def test_what_does_not_fit_is_refused_when_it_is_built(make, words):
-    with pytest.raises(CdlError, match=words):
-        make()

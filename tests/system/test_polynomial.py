@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 import cdl
-from cdl.errors import CdlError
-from cdl.machines import Automaton
 from cdl.system import curry, DependentLens, hom, lenses, of_automaton, Polynomial, to_automaton, uncurry
 
 
@@ -91,25 +89,6 @@ def test_lenses_from_states_are_the_moore_machines():
         assert outputs.tolist() == [*shown, lens.sent[now][0]]
         again = of_automaton(machine)
         assert {s: again.sent[s] for s in states} == {s: lens.sent[s] for s in states}
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: Polynomial({"a": "xx"}), "the position 'a' has directions .*, two of them alike"),
-        (lambda: DependentLens(THREE, THREE, {}), "the position 'a' is sent nowhere"),
-        (lambda: DependentLens(Polynomial({0: ""}), THREE, {0: ("z", ())}), "sent to 'z', which is"),
-        (lambda: DependentLens(Polynomial({0: "x"}), THREE, {0: ("b", ("q",))}), r"at 'b' come back as \('q',\)"),
-        (lambda: DependentLens.identity(THREE) >> DependentLens.identity(THREE + THREE), "a lens to .* and one"),
-        (lambda: curry(DependentLens.identity(THREE), THREE, THREE), "cannot be curried"),
-        (lambda: uncurry(DependentLens.identity(THREE), THREE, Polynomial({})), "cannot be uncurried"),
-        (lambda: of_automaton(Automaton([[0]], [[1]])), "answers letters, and a lens shows what a state does"),
-        (lambda: to_automaton(DependentLens.identity(THREE), "a"), "is not a machine: it goes from states"),
-    ],
-)  # fmt: skip
-def test_what_is_no_map_of_polynomials_is_refused(make, words):
-    with pytest.raises(CdlError, match=words):
-        make()
 
 
 def test_polynomials_are_compared_and_written_as_in_the_books():

@@ -9,7 +9,6 @@ import pytest
 
 import cdl
 from cdl import MealyF, MooreF
-from cdl.errors import CdlError
 from cdl.system import among, box, fixed, Interface, rewire, rewiring, route, wire, Wiring
 
 
@@ -207,45 +206,3 @@ def test_a_wire_may_be_open_and_says_so():
     assert [float(x) for x in (route(values, jnp.array(1))[0]["x"], route(values, jnp.array(-1))[0]["x"])] == [2.0, 0.0]
     assert [bool(route(values, jnp.array(n))[1]) for n in (0, -1, 2)] == [True, False, False]
     assert route(jnp.arange(200.0), jnp.int8(5))[0] == 5.0
-
-
-MEALY = box(lambda s: MealyF(lambda i: ({"x": a(i)}, s)), (), inputs=GATE.inputs, outputs=GATE.outputs)
-
-
-def driven(back: Any, out: Any = lambda s, i: {"x": i["p0"]["x"]}) -> Any:
-    return rewire(rewiring(out, back, lambda s, i, d: s, ()), people([0.0]), {"x": float})
-
-
-ONE, OTHER = Wiring.identity(GATE), Wiring.identity(GATE, "q")
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (
-            lambda: driven(lambda s, i, d: {"p0": i["lost"]}),
-            "a function of the diagram looks up 'lost'. What the boxes",
-        ),
-        (lambda: driven(lambda s, i, d: {"p0": i["p0"]["lost"]}), "a function of the diagram looks up 'lost'"),
-        (
-            lambda: driven(lambda s, i, d: {"p0": jnp.ones(2)}),
-            r"must drive each input, and gives {p0: f32\[2\]}\. Give `{box",
-        ),
-        (lambda: driven(lambda s, i, d: {}), "the diagram gives no value to `p0.a`: `back` must drive each input"),
-        (lambda: driven(lambda s, i, d: each(jnp.zeros((1, 2)))), r"gives f32\[2\] to `p0.a`, which takes f32\[\]"),
-        (
-            lambda: driven(lambda s, i, d: each(jnp.zeros(1)), lambda s, i: {}),
-            r"gives \[\], and its outputs are \['x'\]",
-        ),
-        (lambda: rewire(fixed(ONE), {"box": MEALY}, {"x": float}), "`box` answers an input at once"),
-        (
-            lambda: rewire(fixed(Wiring.identity(GATE, "p/q")), {"p/q": people([0.0])["p0"]}, {"x": float}),
-            "`p/q` cannot name a box of `rewire`: give a text without a stroke",
-        ),
-        (lambda: among([], lambda s: s, lambda s, i, d: s, 0), "`among` was given no diagram"),
-        (lambda: among([ONE, OTHER], lambda s: s, lambda s, i, d: s, 0), "the diagram numbered 1 has other boxes"),
-    ],
-)
-def test_what_does_not_fit_is_refused_when_it_is_built(make, words):
-    with pytest.raises(CdlError, match=words):
-        make()

@@ -12,7 +12,6 @@ import pytest
 
 import cdl
 from cdl import MealyF, MooreF
-from cdl.errors import CdlError
 from cdl.system import _ties, box, fixed, Interface, modes, oapply, rewire, System, wire, Wired, Wiring
 
 
@@ -200,25 +199,6 @@ class Pair(eqx.Module):
 
 def inside(cell: System) -> System:
     return boxed(Pair(cell.machine, jnp.array(2.0)))
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (
-            lambda: row(whole(PAIR), PAIR),
-            "`Leak` is in the machines of `n0` and of `n1.n[01]`, where its weights would",
-        ),
-        (lambda: row(rewired(P, Q), P), "`Leak` is in the machines of `n0` and of `n1`"),
-        (lambda: row(rewired(P, Q), rewired(P, R)), "`Leak` is in the machines of `n0` and of `n1`"),
-        (lambda: row(inside(P), P), "give both boxes one system, or make a machine for each and tie the two"),
-        (lambda: row(row(inside(P), inside(Q)), P), "`Leak` is in the machines of `n0.n0` and of `n1`"),
-        (lambda: modal(inside(P), P), "`Leak` is in the machines of `n0` and of `n1`"),
-    ],
-)
-def test_a_machine_inside_of_the_machine_of_another_box_is_refused(make, words):
-    with pytest.raises(CdlError, match=words):
-        make()
 
 
 def test_a_layer_in_two_modules_is_two_as_in_equinox():

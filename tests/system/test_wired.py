@@ -16,7 +16,7 @@ import cdl
 from cdl import laws, MealyF, MooreF
 from cdl.errors import CdlError, PortMismatch
 from cdl.laws._systems import by_hand
-from cdl.system import box, Interface, oapply, System, wire, Wired, Wiring
+from cdl.system import box, Interface, System, wire, Wired
 
 
 TICKS = 6
@@ -183,8 +183,6 @@ def test_states_are_read_and_given_by_the_names_of_boxes():
     packed = system.pack({"q": jnp.array(5.0)})
     assert {path: float(x) for path, x in system.states(packed).items()} == pytest.approx({"p": 0.1, "q": 5.0})
     assert cdl.run(system, packed, {"u": jnp.ones(1)})[0]["x"][0] == 5.0
-    with pytest.raises(CdlError, match="`system` has no box `r`: its boxes are p, q"):
-        system.pack({"r": jnp.array(1.0)})
 
 
 def test_a_machine_that_draws_numbers_has_other_keys_in_each_box():
@@ -211,50 +209,8 @@ def test_a_loop_without_a_state_is_named_box_by_box():
         wire({"p": series}, {"p.a": "p.x", "p.b": "p.y"}, {"x": "p.x"})
 
 
-def shows(layer: Any, state: Any = 0.0) -> System:
-    """A box with the one output `x`, a number."""
-    return box(lambda s: layer(s), state, outputs={"x": float}, name="odd")
-
-
 def lost(i: Any) -> Any:
     return i["u"]
-
-
-WRONG: Any = {"p": 3}
-EMPTY = Wiring({}, {}, {})
-ONE = Wiring({"p": GATE}, {"p.a": "p.x", "p.b": "p.x"}, {"x": "p.x"})
-OTHER = Wiring({"p": Interface({}, {"x": float})}, {}, {})
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: shows(lambda s: MooreF({"y": s}, lambda i: s)), r"`odd` gives \['y'\], and its outputs are \['x'\]"),
-        (lambda: shows(lambda s: MooreF(s, lambda i: s)), r"`odd` gives f32\[\], and its outputs are \['x'\]"),
-        (
-            lambda: shows(lambda s: MooreF({"x": s}, lambda i: s), 0),
-            r"output `x` of `odd` is i32\[\], and its port is f32",
-        ),
-        (
-            lambda: shows(lambda s: MooreF({"x": s}, lost)),
-            "`odd` looks up 'u', and its inputs are",
-        ),
-        (lambda: shows(lambda s: MooreF({"x": s}, lambda i: (s, s))), "a step of `odd` goes from .*: keep the state's"),
-        (lambda: oapply(ONE, {}), "`p` has no system: the boxes are `p`"),
-        (lambda: oapply(EMPTY, {"p": moore(0.1)}), "`p` is not a box of the diagram"),
-        (lambda: oapply(OTHER, {"p": moore(0.1)}), r"the box `p` is \(\) → .* give both one interface"),
-        (lambda: wire(WRONG, {}, {}), r"`systems` of `wire` is .*, and must be a `dict` from `str` to `System`"),
-    ],
-)
-def test_what_does_not_fit_is_refused_when_it_is_built(make, words):
-    with pytest.raises(CdlError, match=words):
-        make()
-
-
-def test_an_input_that_is_not_given_is_named():
-    system = chain([moore(0.1), moore(0.2)], 0)
-    with pytest.raises(PortMismatch, match=r"`system` was given \['u'\], and its inputs are \['u', 'v'\]"):
-        cdl.run(system, system.state, {"u": jnp.ones(2)})
 
 
 class Power(eqx.Module):

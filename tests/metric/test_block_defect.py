@@ -9,7 +9,6 @@ import pytest
 
 from cdl import laws
 from cdl.categories import PARA
-from cdl.errors import CdlError
 from cdl.metric import block_defect, costate_losses, costates
 from cdl.para import Para
 
@@ -183,15 +182,6 @@ def test_the_pentagon_and_the_triangle_commute_for_every_architecture_and_prune_
         laws.symmetric_monoidal(PARA, f, g, h, tolerance=1e-9)
 
 
-def test_the_greedy_loss_of_a_module_that_is_given_no_place_is_refused():
-    modules = layers(0)
-    whole = lambda m: m[1](m[0](jnp.ones(4))).sum()
-    with pytest.raises(CdlError, match="1 losses for 2 modules: give one for each"):
-        block_defect([whole], whole, modules)
-    with pytest.raises(CdlError, match="module 1 has no parameters"):
-        block_defect([whole, whole], lambda m: m[0](jnp.ones(4)).sum(), (modules[0], jnp.sin))
-
-
 def test_where_the_whole_has_no_gradient_a_module_has_all_of_it_or_none():
     modules = (Times(jnp.array(2.0)), Times(jnp.array(0.0)))
     whole = lambda m: m[1](m[0](3.0))
@@ -210,13 +200,7 @@ def test_gradients_whose_squares_do_not_fit_the_type_have_their_defect():
             assert np.allclose(found, [0.5, 0], rtol=1e-5)
 
 
-def test_costates_of_other_modules_are_refused():
-    modules, x = layers(0), jnp.ones((2, 4))
-    λ = costates(modules, jnp.sum, x)
-    with pytest.raises(CdlError, match="1 costates for 2 modules"):
-        costate_losses(λ[:1], x)[0](modules)
-    with pytest.raises(CdlError, match=r"the costate of module 1 is f64\[1,3\], and its output is f64\[2,3\]"):
-        costate_losses((λ[0], λ[1][:1]), x)[1](modules)
+def test_whole_numbers_have_no_costate():
     pair = (lambda x: (x, 3), lambda both: both[0] * both[1])
     first = costate_losses(costates(pair, jnp.sum, jnp.ones(2)), jnp.ones(2))[0]
-    assert first(pair) == 6.0  # what is a whole number has no costate
+    assert first(pair) == 6.0

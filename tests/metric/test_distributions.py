@@ -91,31 +91,3 @@ def test_one_example_needs_no_axis():
 
     assert Categorical(jnp.zeros(4)).shape == Gaussian(jnp.array(0.0)).shape == ()
     assert np.allclose(Categorical(jnp.zeros(4)).log_density(jnp.array(1)), -np.log(4))
-
-
-def test_targets_and_parameters_that_do_not_fit_are_refused():
-    from cdl.errors import CdlError
-    from cdl.metric import Bernoulli, Categorical, Gaussian, negative_log_likelihood
-
-    scores = Categorical(jnp.zeros((2, 3)))
-    with pytest.raises(CdlError, match="the whole numbers 0 to 2, and one is 3"):
-        negative_log_likelihood(scores, jnp.array([0, 3]))
-    with pytest.raises(CdlError, match=r"0 to 2, and these are of type float64"):
-        negative_log_likelihood(scores, jnp.array([0.0, 1.0]))
-    with pytest.raises(CdlError, match=r"of shape \(2,\), and the targets are of shape \(3,\)"):
-        negative_log_likelihood(scores, jnp.zeros(3, int))
-    with pytest.raises(CdlError, match=r"`logits` of `Bernoulli` is .*must be an array of floating numbers"):
-        Bernoulli(jnp.arange(3))
-    with pytest.raises(CdlError, match=r"whose last axis is that of the classes"):
-        Categorical(jnp.array(1.0))
-    with pytest.raises(CdlError, match=r"has the shape \(3,\), which does not broadcast .* \(2, 2\)"):
-        Gaussian(jnp.zeros((2, 2)), jnp.ones(3))
-
-
-@pytest.mark.parametrize("scale", [0.0, -1, np.float32(0.0), np.array([1.0, -1.0]), float("nan")])
-def test_a_scale_that_is_written_and_not_above_0_is_refused(scale):
-    from cdl.errors import CdlError
-    from cdl.metric import Gaussian
-
-    with pytest.raises(CdlError, match=r"`scale` of `Gaussian` is .*, and a standard deviation is above 0"):
-        Gaussian(jnp.zeros(2), scale)

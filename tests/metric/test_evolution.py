@@ -4,9 +4,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
-import pytest
 
-from cdl.errors import CdlError
 from cdl.metric import evolve, fisher, Gaussian, natural_estimate, natural_gradient, SearchDistribution
 
 
@@ -64,24 +62,3 @@ def test_equal_losses_share_the_mean_of_their_ranks():
     assert np.allclose(_utilities(jnp.asarray(values)), wanted, atol=1e-12)
     for kind in (int, bool, jnp.float16):
         assert np.allclose(_utilities(jnp.asarray([1, 0, 1, 0], kind)), _utilities(jnp.asarray([1.0, 0.0, 1.0, 0.0])))
-
-
-def test_what_does_not_fit_is_refused():
-    search = SearchDistribution.about(jnp.zeros(2))
-    with pytest.raises(CdlError, match="`population` is 3: give an even number"):
-        evolve(search, jnp.sum, jr.key(0), population=3)
-    with pytest.raises(CdlError, match=r"\(draws, 2\) .* \(4, 3\) and \(4,\)"):
-        natural_estimate(search, jnp.ones((4, 3)), jnp.ones(4))
-    with pytest.raises(CdlError, match="`scale` is 0"):
-        SearchDistribution.about(jnp.zeros(2), 0.0)
-
-
-def test_a_loss_of_several_numbers_and_a_scale_of_another_shape_are_refused():
-    search = SearchDistribution.about(jnp.zeros(2))
-    with pytest.raises(CdlError, match=r"the loss gives f64\[2\]: let it give one real number"):
-        evolve(search, lambda p: p**2, jr.key(0))
-    with pytest.raises(CdlError, match=r"the loss gives c128\[\]: let it give one real number"):
-        evolve(search, lambda p: jax.lax.complex(p[0], p[1]), jr.key(0))
-    for wrong in (jnp.zeros(1), jnp.zeros(3)):
-        with pytest.raises(CdlError, match=r"and `mean` of shapes \[\(2,\)\]: give a number for each"):
-            evolve(SearchDistribution(jnp.zeros(2), wrong), jnp.sum, jr.key(0))

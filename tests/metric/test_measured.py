@@ -7,12 +7,10 @@ import jax.random as jr
 import metric_problems as problems
 import numpy as np
 import optax
-import pytest
 from jax.flatten_util import ravel_pytree
 
 import cdl
-from cdl.errors import CdlError
-from cdl.learning import layers, losses, optimisers, supervised
+from cdl.learning import layers, supervised
 from cdl.metric import (
     Blocks,
     Categorical,
@@ -77,22 +75,6 @@ def test_a_fold_learns_along_the_two_cell():
     assert loss < first / 4
 
 
-def test_what_is_not_measured_is_refused():
-    net, (x, y) = chain(), data()
-    with pytest.raises(CdlError, match=r"write `measured\(model, whole=True\)`"):
-        measured(net @ net)
-    plain = supervised(net, losses.cross_entropy(), natural_descent())
-    with pytest.raises(CdlError, match=r"learn `measured\(model\)`, with a loss of `log_loss\(family\)`"):
-        plain.step(plain.state, (x, y))
-    tied = net.reparametrise(optimisers.descent(0.1).optic, net.params)
-    with pytest.raises(CdlError, match="takes layers one after another"):
-        measured(tied)
-    with pytest.raises(CdlError, match="`log_loss`"):
-        log_loss(3)
-    with pytest.raises(CdlError, match="gives an array"):
-        log_loss(lambda z: z).get((y, x))
-
-
 def test_a_layer_that_draws_numbers_draws_them_in_a_chain_as_one_layer_too():
     one, two = jr.split(jr.key(0))
     drop = layers.activation(eqx.nn.Dropout(0.5))
@@ -102,11 +84,3 @@ def test_a_layer_that_draws_numbers_draws_them_in_a_chain_as_one_layer_too():
     )
     losses = [jax.jit(learner.step)(learner.state, data(), key=jr.key(i))[1] for i in (0, 0, 1)]
     assert losses[0] == losses[1] != losses[2]
-
-
-@pytest.mark.parametrize(
-    ("given", "words"), [({"rate": -1.0}, "`rate`"), ({"damping": -1.0}, "`damping`"), ({"kl": 0.0}, "`kl`")]
-)
-def test_a_step_the_wrong_way_is_refused(given, words):
-    with pytest.raises(CdlError, match=f"{words} is "):
-        natural_descent(**given)

@@ -38,9 +38,9 @@ def bound(mean: jax.Array, scale: jax.Array, x: jax.Array, w: jax.Array) -> jax.
 def test_the_bound_of_a_variational_autoencoder_is_below_the_evidence_and_meets_it_at_the_posterior():
     w = jnp.array(LOADINGS)
     x = jr.normal(jr.key(0), (20, 3))
-    encoders = jr.normal(jr.key(1), (50, 2, 4))
+    encoders = jr.normal(jr.key(1), (10, 2, 4))
     means = jnp.einsum("eij,nj->eni", encoders[:, :, :3], x)
-    scales = jnp.exp(encoders[:, None, :, 3] + jnp.zeros((50, 20, 2)))
+    scales = jnp.exp(encoders[:, None, :, 3] + jnp.zeros((10, 20, 2)))
     below = jax.vmap(jax.vmap(lambda m, s, x: bound(m, s, x, w), (0, 0, 0)), (0, 0, None))(means, scales, x)
     exact = jax.vmap(lambda x: evidence(x, w))(x)
     assert (below <= exact).all()
@@ -49,7 +49,7 @@ def test_the_bound_of_a_variational_autoencoder_is_below_the_evidence_and_meets_
     best = jax.vmap(lambda x: bound((w.T @ x) / NOISE**2 / precision, precision**-0.5, x, w))(x)
     assert np.allclose(best, exact, atol=1e-12)
 
-    z = means[0, 0] + scales[0, 0] * jr.normal(jr.key(2), (100_000, 2))  # the bound is what it says: a mean over draws
+    z = means[0, 0] + scales[0, 0] * jr.normal(jr.key(2), (20_000, 2))  # the bound is what it says: a mean over draws
     each = norm.logpdf(x[0], z @ w.T, NOISE).sum(1) + norm.logpdf(z).sum(1)
     each -= norm.logpdf(z, means[0, 0], scales[0, 0]).sum(1)
     assert abs(each.mean() - below[0, 0]) < 5 * each.std() / np.sqrt(len(z))
@@ -72,7 +72,7 @@ def test_where_posteriors_are_not_independent_the_bound_of_independent_ones_stay
 def test_the_error_of_an_estimate_without_gradients_falls_with_the_root_of_the_draws():
     search, aim = SearchDistribution.about(jnp.array([1.0, -2.0, 0.5]), 0.3), jnp.array([0.0, 1.0, 1.0])
     exact = 0.3**2 * (search.mean - aim)
-    draws = np.array([16, 64, 256, 1024, 4096])
+    draws = np.array([16, 64, 256, 1024])
 
     def error(key: Any, n: int) -> Any:
         noise = jr.normal(key, (n, 3))

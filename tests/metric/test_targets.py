@@ -11,7 +11,6 @@ from cdl.errors import CdlError
 from cdl.metric import (
     Bernoulli,
     Categorical,
-    Distribution,
     empirical_fisher,
     fisher,
     Gaussian,
@@ -22,31 +21,14 @@ from cdl.metric import (
 )
 
 
-OUTSIDE = [
-    (Categorical, jnp.zeros((2, 3)), [0, 3], "the whole numbers 0 to 2, and one is 3"),
-    (Categorical, jnp.zeros((2, 3)), [0, -1], "the whole numbers 0 to 2, and one is -1"),
-    (Bernoulli, jnp.zeros(2), [0, 2], "of `Bernoulli` are 0 or 1, and one is 2"),
-    (Bernoulli, jnp.zeros(2), [0.5, 1.0], r"are 0 or 1, and one is 0\.5"),
-    (Bernoulli, jnp.zeros(2), [np.nan, 1.0], "are 0 or 1, and one is nan"),
-    (Poisson, jnp.zeros(2), [0, -1], "of `Poisson` are whole numbers from 0 on, and one is -1"),
-    (Poisson, jnp.zeros(2), [0.0, 1.5], r"are whole numbers from 0 on, and one is 1\.5"),
-    (Poisson, jnp.zeros(2), [1.0, np.nan], "are whole numbers from 0 on, and one is nan"),
-]
-
-
-@pytest.mark.parametrize(("family", "parameters", "targets", "words"), OUTSIDE)
-def test_a_target_outside_the_range_is_refused_with_its_value(family, parameters, targets, words):
-    with pytest.raises(CdlError, match=words):
-        negative_log_likelihood(family(parameters), jnp.array(targets))
-    with pytest.raises(CdlError, match=words):
-        negative_log_likelihood(family(parameters), np.array(targets))
-
-
-@pytest.mark.parametrize("place", [0, 3, 5])
-def test_a_compiled_program_refuses_it_when_it_runs(place):
-    family, parameters, targets, words = OUTSIDE[place]
-    loss = eqx.filter_jit(lambda y: negative_log_likelihood(family(parameters), y))
-    with pytest.raises(Exception, match=words.split(", and one is")[0]):
+@pytest.mark.parametrize(
+    ("family", "targets"),
+    [(Categorical(np.zeros((2, 3))), [0, 3]), (Bernoulli(np.zeros(2)), [0.5, 1.0]), (Poisson(np.zeros(2)), [0, -1])],
+    ids=["categorical", "bernoulli", "poisson"],
+)
+def test_targets_are_checked_when_a_program_runs(family, targets):
+    loss = eqx.filter_jit(lambda y: negative_log_likelihood(family, y))
+    with pytest.raises(Exception, match=type(family).__name__):
         jax.block_until_ready(loss(jnp.array(targets)))
     assert jnp.isfinite(loss(jnp.ones(2, jnp.array(targets).dtype)))
 
@@ -61,12 +43,6 @@ def test_targets_keep_their_values_in_single_precision():
         for family in (Poisson(jnp.full(1, 22.0)), Gaussian(jnp.zeros(1), 1e10)):
             wide, rounded = (family.log_density(np.array([2**32 + 1], kind)) for kind in (np.int64, np.float32))
             assert jnp.array_equal(wide, rounded)
-
-
-def test_targets_that_are_not_real_numbers_are_refused():
-    for family in (Gaussian(jnp.zeros(1)), Poisson(jnp.zeros(1)), Bernoulli(jnp.zeros(1))):
-        with pytest.raises(CdlError, match="are of type complex128: give real numbers"):
-            family.log_density(jnp.array([1 + 1j]))
 
 
 MASK = np.array([0.0, -np.inf, 0.0])
@@ -115,46 +91,3 @@ def test_what_is_certain_has_its_density_and_its_divergence():
     assert never.log_density(jnp.array([0, 1])).tolist() == [0, -np.inf]
     assert np.allclose(never.kl(Poisson(jnp.array([0.0, -np.inf]))), [1, 0])
     assert jnp.isnan(Gaussian(jnp.zeros(1), jnp.array(-1.0)).fisher(Gaussian(jnp.ones(1))).mean).all()
-
-
-def test_a_divergence_is_between_two_of_one_kind():
-    with pytest.raises(CdlError, match=r"`Categorical` of \(2, 3\) and `Categorical` of \(1, 3\)"):
-        Categorical(jnp.zeros((2, 3))).kl(Categorical(jnp.zeros((1, 3))))
-    with pytest.raises(CdlError, match="whose last axis is that of the classes, at least one"):
-        Categorical(jnp.zeros((2, 0)))
-
-
-class Own(Distribution):
-    centre: jax.Array
-    width: jax.Array
-
-    def log_density(self, y, /):
-        return -jnp.abs(y - self.centre) / self.width
-
-    def sample(self, key, /):
-        return self.centre
-
-    def fisher(self, v, /):
-        return v
-
-    def kl(self, other, /):
-        return self.centre
-
-
-def test_arrays_with_different_numbers_of_examples_are_refused_by_name():
-    with pytest.raises(CdlError, match="`Own` has 3 examples by `centre` and 4 examples by `width`"):
-        fisher(lambda w: Own(w, jnp.ones(4)), jnp.ones(3)).as_matrix()
-    with pytest.raises(CdlError, match="has 3 examples by `centre` and one example without an axis by `width`"):
-        negative_log_likelihood(Own(jnp.ones(3), jnp.ones(())), jnp.zeros(3))
-    with pytest.raises(CdlError, match=r"gives an array of shape \(3, 2\), and its examples are of shape \(3,\)"):
-        negative_log_likelihood(Own(jnp.ones((3, 2)), jnp.ones((3, 2))), jnp.zeros((3, 2)))
-
-
-def test_a_batch_without_examples_is_refused():
-    none = jnp.zeros((0, 2))
-    model = lambda w: Gaussian(none @ w)
-    with pytest.raises(CdlError, match="a mean over the examples of `Gaussian`, and there are 0"):
-        negative_log_likelihood(model(jnp.ones(2)), jnp.zeros(0))
-    for metric, more in ((fisher, []), (empirical_fisher, [jnp.zeros(0)]), (ggn, [jnp.zeros(0)])):
-        with pytest.raises(CdlError, match="there are 0: give at least one"):
-            metric(model, jnp.ones(2), *more).as_matrix()

@@ -58,20 +58,6 @@ def attention(xs: Any) -> Any:
     return eqx.nn.MultiheadAttention(2, 4, key=KEY)(xs, xs, xs)
 
 
-def by_sums(xs: Any) -> Any:
-    scores = jax.nn.softmax(jnp.sum(xs[:, None] * xs[None], -1), axis=-1)
-    return jnp.sum(scores[:, :, None] * xs[None], 1)
-
-
-def by_one(keys: Any) -> Any:
-    """What a token makes of fixed ones."""
-    return lambda query: jnp.sum(jax.nn.softmax(keys @ query)[:, None] * keys, 0)
-
-
-def additive(xs: Any) -> Any:
-    return jax.nn.softmax(jnp.tanh(xs[:, None] + xs[None]).sum(-1))
-
-
 def neighbours(xs: Any, at: Any) -> Any:
     return xs[at].sum(1)
 
@@ -96,16 +82,6 @@ class Edges(eqx.Module):
 
     def __call__(self, senders: Any, receivers: Any, xs: Any) -> Any:
         return jax.ops.segment_sum(jax.vmap(self.linear)(xs)[senders], receivers, len(xs))
-
-
-class Given(eqx.Module):
-    """A graph network of one graph, which is not learnt."""
-
-    linear: eqx.nn.Linear
-    graph: Any = eqx.field(static=True)
-
-    def __call__(self, xs: Any) -> Any:
-        return jnp.asarray(self.graph) @ jax.vmap(self.linear)(xs)
 
 
 def echo(s: Any) -> MooreF[Any, Any, Any]:
@@ -162,15 +138,10 @@ ROWS: dict[str, tuple[Any, tuple[str, ...], bool, bool]] = {
     "DILS of finitely many diagrams": (lambda: classify(diagram(CROSSED, LOOPS)), (INSIDE, LEFT), True, True),
     "DILS of gates": (lambda: classify(gate_array(jnp.zeros((3, 2), int), 1)), (INSIDE, LEFT), True, True),
     "DNN unfolded": (lambda: classify(mlp_in_cells(talks=False)), (INSIDE, LEFT), False, True),
-    "DNN unfolded, with Adam": (lambda: classify(in_cells(trained())), (INSIDE, LEFT), False, True),
     "DNN with peers": (lambda: classify(mlp_in_cells(talks=True)), (INSIDE, LEFT), True, True),
     "RNN": (lambda: classify(layers.run(RNN, RNN.init), WORD), (LEFT,), False, True),
-    "RNN of Equinox": (lambda: classify(eqx.nn.GRUCell(3, 4, key=KEY), jnp.ones(3), jnp.ones(4)), (LEFT,), False, True),
     "CNN": (lambda: classify(convolution(), jnp.ones((2, 8))), (LEFT,), False, True),
     "attention": (lambda: classify(attention, TOKENS), (LEFT,), True, None),
-    "attention by sums": (lambda: classify(by_sums, TOKENS), (LEFT,), True, False),
-    "attention to what is closed over": (lambda: classify(by_one(TOKENS), TOKENS[0]), (LEFT,), None, None),
-    "additive attention": (lambda: classify(additive, TOKENS), (LEFT,), True, False),
     "neighbours that are data": (
         lambda: classify(neighbours, TOKENS, jnp.array([[1, 2], [0, 2]])),
         (LEFT,),
@@ -183,8 +154,6 @@ ROWS: dict[str, tuple[Any, tuple[str, ...], bool, bool]] = {
         None,
         False,
     ),
-    "one fixed place": (lambda: classify(lambda xs: xs[jnp.array(1)], TOKENS), (LEFT,), False, False),
-    "weights closed over": (lambda: classify(lambda x: LINEAR(x), jnp.ones(3)), (LEFT,), None, None),
     "weights closed over by vmap": (lambda: classify(jax.vmap(LINEAR), WORD), (LEFT,), None, None),
     "weights of a module, mapped": (lambda: classify(eqx.filter_vmap(LINEAR), WORD), (LEFT,), False, True),
     "layers with a norm, a gate and a mean": (lambda: classify(Normed(), TOKENS), (LEFT,), False, True),
@@ -206,15 +175,8 @@ ROWS: dict[str, tuple[Any, tuple[str, ...], bool, bool]] = {
         True,
         True,
     ),
-    "GNN of one graph": (
-        lambda: classify(Given(eqx.nn.Linear(4, 4, key=KEY), tuple(map(tuple, jnp.eye(6).tolist()))), TOKENS),
-        (LEFT,),
-        True,
-        True,
-    ),
     "one box": (lambda: classify(nand()), (), False, False),
     "loops alone": (lambda: classify(wire(BOXES, LOOPS, {"x": "p.x"})), (INSIDE,), False, False),
-    "loops alone, which change": (lambda: classify(diagram(LOOPS, LOOPS)), (INSIDE, LEFT), False, True),
     "a state that stays": (
         lambda: classify(diagram(CROSSED, LOOPS, update=lambda s, i, d: s)),
         (INSIDE, LEFT),
@@ -233,12 +195,6 @@ ROWS: dict[str, tuple[Any, tuple[str, ...], bool, bool]] = {
         False,
         True,
     ),
-    "a message to one box": (
-        lambda: classify(driven(lambda s, i, d: i["p"]["x"] + d["u"])),
-        (INSIDE, LEFT),
-        True,
-        False,
-    ),
     "a diagram that multiplies what boxes show": (
         lambda: classify(
             driven(lambda s, i, d: d["u"], lambda s, i: {"x": jnp.vdot(i["p"]["x"][None], i["p"]["x"][None])})
@@ -247,7 +203,6 @@ ROWS: dict[str, tuple[Any, tuple[str, ...], bool, bool]] = {
         True,
         False,
     ),
-    "a function": (lambda: classify(jnp.tanh, jnp.ones(3)), (LEFT,), False, False),
     "a DILS in a diagram": (
         lambda: classify(wire({"talk": diagram(LOOPS, CROSSED)}, {}, {"x": "talk.x"})),
         (INSIDE, LEFT),
@@ -266,20 +221,20 @@ def test_a_row_of_the_table_is_computed_from_the_structure(name):
     assert all(words.endswith(".") for words in found.why)
 
 
-def test_the_reasons_are_sentences_about_what_was_found():
-    assert "A wire goes from `q.x` to `p.a`." in classify(wire(BOXES, CROSSED, {"x": "p.x"})).why
-    assert (
-        "A wire from a box to itself is a memory, no message to a peer."
-        in classify(wire(BOXES, LOOPS, {"x": "p.x"})).why
-    )
-    assert "What `p` hears is computed from what `q` shows." in classify(trust()).why
-    assert "The diagram depends on a state, and that changes." in classify(trust()).why
-    quiet = classify(mlp_in_cells(talks=False)).why
-    assert "Without an input from outside no box hears of another: there is feedback alone." in quiet
-    assert any("tied weights are not a message" in words for words in classify(convolution(), jnp.ones((2, 8))).why)
-    assert any("It has a loop" in words for words in classify(layers.run(RNN, RNN.init), WORD).why)
-    assert not any("tied" in words or "a loop" in words for words in classify(network()).why)
-    assert any("data on both sides" in words for words in classify(attention, TOKENS).why)
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("DILS", "`p` `q`"),
+        ("DILS", "diagram state changes"),
+        ("DNN unfolded", "outside feedback"),
+        ("CNN", "tied weights"),
+        ("RNN", "loop"),
+        ("attention", "data on both sides"),
+        ("loops alone", "itself memory"),
+    ],
+)
+def test_classify_gives_reasons(name, words):
+    assert any(all(word in why for word in words.split()) for why in ROWS[name][0]().why)
 
 
 def test_a_fixed_diagram_with_a_manager_does_the_same_and_has_another_row():

@@ -1,5 +1,6 @@
 """Systems as pictures: what is drawn is each box, each port and each wire, once, and it can be read."""
 
+import functools
 import itertools
 import pathlib
 import random
@@ -249,20 +250,23 @@ def test_an_input_that_drives_nothing_ends_at_the_frame():
     assert [w.target for w in drawn.wires if w.source == idle.key] == [drawn.frames[0].key]
 
 
-@pytest.mark.slow
-def test_wires_that_need_not_cross_do_not():
+@functools.cache
+def terms() -> dict[str, Any]:
     from systems.figures import figures
 
+    return figures()
+
+
+@pytest.mark.slow
+def test_wires_that_need_not_cross_do_not():
     least = {"drawn-nested-1": 6, "drawn-nested-5": 0, "drawn-nested-6": 0}
     for name, most in least.items():
-        assert crossings(cdl.draw(figures()[name]).diagram) <= most
+        assert crossings(cdl.draw(terms()[name]).diagram) <= most
 
 
 @pytest.mark.parametrize("name", [f"drawn-nested-{i}" for i in range(1, 7)])
 def test_each_figure_is_that_of_its_term(name):
-    from systems.figures import figures
-
-    drawing = cdl.draw(figures()[name])
+    drawing = cdl.draw(terms()[name])
     well_drawn(drawing.diagram)
     assert drawing.svg == (IMAGES / f"{name}.svg").read_text(), "run `PYTHONPATH=tutorials python -m systems.figures`"
 

@@ -65,7 +65,6 @@ def test_opinions_come_together_by_nine_tenths_a_step_where_all_listen_to_all():
         outputs, _ = cdl.run(system, system.state, jnp.arange(100))
         np.testing.assert_allclose(outputs["spread"], outputs["spread"][0] * 0.9 ** np.arange(101), rtol=1e-9)
         np.testing.assert_allclose(outputs["mean"], outputs["mean"][0], rtol=1e-12)
-        assert 0.9**100 == pytest.approx(2.65614e-5, rel=1e-5)
 
 
 def test_people_who_listen_to_those_they_agree_with_come_together_too():
@@ -86,13 +85,13 @@ def test_the_gradient_goes_through_a_hundred_rewirings():
     with jax.enable_x64(True):
         xs = jnp.asarray(np.random.default_rng(1).uniform(-1, 1, 4))
 
-        def last(w: Any) -> Any:
+        def total(w: Any) -> Any:
             made = rewire(opinions(jnp.ptp, 4, 0.1).at(w), people(xs), {"spread": float, "mean": float})
             outputs, _ = cdl.run(made, made.state, jnp.arange(100))
             return 1e4 * outputs["mean"][-1]
 
         w, e = jnp.asarray(np.random.default_rng(2).normal(size=(4, 4))), 1e-5
-        found = jax.grad(last)(w)
+        found, last = jax.jit(jax.grad(total))(w), jax.jit(total)
         for i, j in ((0, 1), (2, 3), (3, 3)):
             moved = [last(w.at[i, j].add(side * e)) for side in (1, -1)]
             np.testing.assert_allclose(found[i, j], (moved[0] - moved[1]) / (2 * e), rtol=1e-6)
@@ -104,7 +103,7 @@ def test_an_ensemble_of_rewired_systems_runs_under_vmap():
         return cdl.run(made, made.state, jnp.arange(10))[0]["spread"]
 
     xs = jnp.asarray(np.random.default_rng(3).normal(size=(5, 3)), jnp.float32)
-    np.testing.assert_allclose(jax.vmap(last)(xs), jnp.stack([last(x) for x in xs]), rtol=1e-5)
+    np.testing.assert_allclose(jax.vmap(last)(xs), jnp.stack([*map(jax.jit(last), xs)]), rtol=1e-5)
 
 
 def tower(offset: float) -> Any:
@@ -174,7 +173,7 @@ def test_a_number_of_no_diagram_is_refused_when_it_comes():
     systems, wirings = phones()
     late = among(wirings, lambda place: place, lambda place, i, d: place + 1, jnp.array(0))
     system = rewire(late, systems, {"x": float}, inputs={"move": float})
-    with pytest.raises(Exception, match="`choose` of `among` gave another number: give that of one of the 2 diagrams"):
+    with pytest.raises(Exception, match=r"`choose` of `among`(.|\n)*2 diagrams"):
         jax.block_until_ready(cdl.run(system, system.state, {"move": jnp.zeros(4)}))
 
 

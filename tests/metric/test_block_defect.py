@@ -77,21 +77,14 @@ def trained(seed):
     return runs(layers(seed), jr.normal(jr.key(seed + 100), (3, 5)) / 5**0.5)
 
 
-def test_costates_give_each_module_the_gradient_of_the_whole_and_greedy_losses_do_not():
-    first, _, exact, greedy = trained(0)
-    assert exact.tolist() == [0.0, 0.0]
-    assert greedy[1] == 0  # the last module has the loss of the whole
-    assert greedy[0] > 0.5
-    assert jnp.array_equal(first["end to end"], first["costates"])
-
-
 def far(flat, name):
     return float(jnp.linalg.norm(flat[name] - flat["end to end"]) / jnp.linalg.norm(flat["end to end"]))
 
 
 def test_from_fifty_initialisations_modules_train_as_the_whole_by_costates_of_the_same_step_alone():
     for seed in range(50):
-        _, flat, exact, greedy = trained(seed)
+        first, flat, exact, greedy = trained(seed)
+        assert jnp.array_equal(first["end to end"], first["costates"])
         assert exact.tolist() == [0.0, 0.0]
         assert far(flat, "costates") < 1e-12
         assert 1e-3 < far(flat, "delayed") < 0.05
@@ -120,22 +113,6 @@ def test_two_numbers_in_a_row_have_one_gradient_end_to_end_and_another_by_themse
         laws.bicategory(f, f, f, f, 2.0)  # and still the pentagon and the triangle commute
 
 
-class Residual(eqx.Module):
-    inner: eqx.Module
-    scale: float = eqx.field(static=True)
-
-    def __call__(self, x):
-        return x + self.scale * self.inner(x)
-
-
-class Normed(eqx.Module):
-    norm: eqx.nn.LayerNorm
-    linear: eqx.nn.Linear
-
-    def __call__(self, x):
-        return jax.nn.relu(self.linear(self.norm(x)))
-
-
 class Attention(eqx.Module):
     weight: jax.Array
 
@@ -144,25 +121,15 @@ class Attention(eqx.Module):
         return jax.nn.softmax(scores, axis=-1) @ x
 
 
-class Gated(eqx.Module):
-    cell: eqx.nn.GRUCell
-
-    def __call__(self, x):
-        return self.cell(x, jnp.zeros_like(x))
-
-
 def candidates():
-    """Good and bad: with skips, without, badly scaled, that lose their input."""
+    """Good and bad: badly scaled, and that lose their input."""
     keys = iter(jr.split(jr.key(0), 8))
     linear = lambda: eqx.nn.Linear(3, 3, key=next(keys))
     return {
         "linear": linear(),
-        "residual": Residual(linear(), 0.1),
-        "exploding": Residual(linear(), 1e3),
+        "exploding": Times(jnp.full(3, 1e3)),
         "constant": Times(jnp.zeros(3)),
-        "normed": Normed(eqx.nn.LayerNorm(3), linear()),
         "attention": Attention(jr.normal(next(keys), (3, 3))),
-        "gated": Gated(eqx.nn.GRUCell(3, 3, key=next(keys))),
         "mlp": eqx.nn.MLP(3, 3, 4, 1, key=next(keys)),
     }
 
@@ -178,7 +145,7 @@ def test_the_pentagon_and_the_triangle_commute_for_every_architecture_and_prune_
             except ValueError:
                 pruned.append(name)
         assert pruned == []
-        f, g, h = (PARA.arrow(nets[name], x) for name in ("exploding", "attention", "gated"))
+        f, g, h = (PARA.arrow(nets[name], x) for name in ("exploding", "attention", "mlp"))
         laws.symmetric_monoidal(PARA, f, g, h, tolerance=1e-9)
 
 

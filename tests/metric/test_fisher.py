@@ -109,8 +109,6 @@ def test_lists_annotations_and_machines_have_a_metric():
     net = Recurrent(cell)
     wanted = dense(fisher, by_hand, net)
     assert close(dense(fisher, lambda net: Categorical(cdl.fold(net, seq)), net), wanted, 1e-12)
-    first = lambda net: Categorical(cdl.annotate(net, seq).values[:, 0])
-    assert close(dense(fisher, first, net), wanted, 1e-12)
 
     def machine(net):
         step = lambda s: cdl.MooreF(s, lambda x: jnp.tanh(net.cell(jnp.concatenate([x, s]))))

@@ -7,7 +7,6 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from cdl.errors import CdlError
 from cdl.metric import (
     Bernoulli,
     Categorical,
@@ -23,26 +22,15 @@ from cdl.metric import (
 
 @pytest.mark.parametrize(
     ("family", "targets"),
-    [(Categorical(np.zeros((2, 3))), [0, 3]), (Bernoulli(np.zeros(2)), [0.5, 1.0]), (Poisson(np.zeros(2)), [0, -1])],
+    [(Categorical, [0, 3]), (Bernoulli, [0.5, 1.0]), (Poisson, [0, -1])],
     ids=["categorical", "bernoulli", "poisson"],
 )
 def test_targets_are_checked_when_a_program_runs(family, targets):
-    loss = eqx.filter_jit(lambda y: negative_log_likelihood(family, y))
-    with pytest.raises(Exception, match=type(family).__name__):
+    shape = (2, 3) if family is Categorical else (2,)
+    loss = eqx.filter_jit(lambda y: negative_log_likelihood(family(jnp.zeros(shape)), y))
+    with pytest.raises(Exception, match=family.__name__):
         jax.block_until_ready(loss(jnp.array(targets)))
     assert jnp.isfinite(loss(jnp.ones(2, jnp.array(targets).dtype)))
-
-
-def test_targets_keep_their_values_in_single_precision():
-    """JAX makes `2³²` the whole number 0, where it has 32 bits."""
-    with jax.enable_x64(False):
-        with pytest.raises(CdlError, match="one is 4294967296"):
-            Categorical(jnp.zeros((1, 3))).log_density(np.array([2**32]))
-        with pytest.raises(CdlError, match="one is 4294967296"):
-            Bernoulli(jnp.zeros(1)).log_density(np.array([2**32]))
-        for family in (Poisson(jnp.full(1, 22.0)), Gaussian(jnp.zeros(1), 1e10)):
-            wide, rounded = (family.log_density(np.array([2**32 + 1], kind)) for kind in (np.int64, np.float32))
-            assert jnp.array_equal(wide, rounded)
 
 
 MASK = np.array([0.0, -np.inf, 0.0])

@@ -3,13 +3,11 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 from returns.maybe import Nothing, Some
 
 from cdl import Fork, Leaf, TreeF
-from cdl.errors import CdlError
-from cdl.monads import FreeMonad, ListMonad, MaybeMonad, Monoid, Pure, Writer
-from cdl.symmetry import Action, hom, hom_defect, is_hom
+from cdl.monads import FreeMonad, ListMonad, MaybeMonad, Monoid, Pure
+from cdl.symmetry import hom, hom_defect, is_hom
 from cdl.symmetry.groups import cyclic, signed_permutations
 from cdl.symmetry.monoids import saturating_counter, transformations
 
@@ -74,11 +72,3 @@ def test_trees_of_another_form_are_not_equal():
     free = ListMonad().algebra(Monoid(Leaf(0.0), Fork))
     assert not is_hom(lambda t: Fork(t, t), free, free, [(Leaf(1.0), Leaf(2.0))])
     assert hom_defect(lambda t: t, free, free, [(Leaf(1.0), Leaf(2.0))]) == 0
-
-
-def test_two_monads_are_refused():
-    plus, times = (Writer(Monoid(u, f)).algebra(f) for u, f in ((0.0, lambda a, b: a + b), (1.0, lambda a, b: a * b)))
-    with pytest.raises(CdlError, match=r"algebras of one monad.*give both the same object"):
-        is_hom(lambda v: v, plus, times, [(1.0, 2.0)])
-    with pytest.raises(CdlError, match="there are none"):
-        is_hom(lambda v: v, Action(1).perm([0]), Action(1).perm([0]), [])

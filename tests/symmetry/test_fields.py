@@ -50,12 +50,3 @@ def test_axes_in_front_are_kept_and_a_field_is_linear(field):
     assert field(x.astype(jnp.bfloat16)).dtype == jnp.bfloat16
     assert jnp.allclose(field(x)[1, 2], field(x[1, 2]), atol=1e-5)
     assert jnp.allclose(field(2 * x), jax.jvp(field, (x,), (2 * x,))[1], atol=1e-5)
-
-
-def test_what_is_no_image_is_refused():
-    with pytest.raises(ValueError, match=r"two axes or more, not float32\[5\]"):
-        fields.rotation(jnp.zeros(5))
-    with pytest.raises(ValueError, match=r"not int32\[5, 5\]"):
-        fields.translation(jnp.zeros((5, 5), jnp.int32))
-    with pytest.raises(ValueError, match=r"axis -2 .rows. or -1 .columns., not 0"):
-        fields.translation(jnp.zeros((5, 5)), 0)

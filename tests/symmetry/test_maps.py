@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from few import few
 
-import cdl
-from cdl.errors import CdlError
-from cdl.symmetry import Action, chain, Equivariant, hom, hom_defect, NormGate, Pointwise
+from cdl.symmetry import chain, Equivariant, hom, hom_defect, NormGate, Pointwise
 from cdl.symmetry.groups import (
     cyclic,
     permutations,
@@ -85,11 +83,6 @@ def test_with_means_inputs_that_are_not_centred_do_not_grow_with_the_places():
     assert size(100, mean=True) < 30 < 500 < size(100, mean=False)
 
 
-def test_a_layer_that_takes_means_commutes_too():
-    layer = Equivariant(S.power(2), S, 2, 2, mean=True, key=jr.key(0))
-    assert hom_defect(layer, S.power(2), S, jr.normal(jr.key(1), (5, 2, 4, 4))) < 2e-6
-
-
 def test_layers_of_the_same_actions_are_trees_of_one_form():
     ours, theirs = (Equivariant(permutations(3), permutations(3), key=jr.key(i)) for i in (0, 1))
     assert jax.tree.structure(ours) == jax.tree.structure(theirs)
@@ -125,25 +118,10 @@ COMMUTE = [
     (jax.nn.relu, scalings(2)),
     (jnp.sin, flip_flop().transposed),
     (jnp.tanh, truncated_translations(3)),
-    (lambda x: 3 * x, so(2)),
+    (jnp.exp, cyclic(3)),  # overflows
+    (lambda x: x * (x @ x), so(3)),
     (lambda x: -x, idempotent(np.full((2, 2), 0.5))),
 ]
-DO_NOT = {
-    "a constant": (jnp.exp, truncated_translations(3), "a function with f[(]0[)] = 0"),
-    "an even part": (lambda x: jnp.sinh(x) + jax.nn.relu(x), signed_permutations(3), "an odd function"),
-    "weights of places": (eqx.nn.LayerNorm(3), permutations(3), "does not commute"),
-    "signs": (
-        jax.nn.relu,
-        signed_permutations(3),
-        "`relu` does not commute with the generator `negate`.*an odd function",
-    ),
-    "scales": (jnp.tanh, scalings(2), r"`tanh`.*differ by.*f\(s x\) = s f\(x\)"),
-    "zeros": (jax.nn.sigmoid, truncated_translations(3), r"makes places zero: a function with f\(0\) = 0"),
-    "sums": (jax.nn.relu, flip_flop(), "Functions at each place commute with actions that pull"),
-    "turns": (jnp.tanh, so(2), "`NormGate` takes the length"),
-    "places": (lambda x: x * jnp.broadcast_to(jnp.arange(3.0), x.shape), cyclic(3), "not the same at each place"),
-    "sums of places": (jax.nn.softmax, truncated_translations(3), "does not commute"),
-}
 
 
 @pytest.mark.parametrize("case", range(len(COMMUTE)))
@@ -153,46 +131,8 @@ def test_functions_that_commute_are_taken(case):
     assert jnp.array_equal(Pointwise(function, X)(x), function(x))
 
 
-@pytest.mark.parametrize("case", DO_NOT)
-def test_functions_that_do_not_commute_are_refused_when_built(case):
-    function, X, message = DO_NOT[case]
-    with pytest.raises(CdlError, match=message):
-        Pointwise(function, X)
-    with pytest.raises(CdlError, match=message):
-        chain(Equivariant(X, X, key=jr.key(0)), function)
-
-
-def test_gates_by_the_length_commute_and_need_it():
+def test_norm_gate_commutes():
     gate = NormGate(so(3), 4, key=jr.key(0))
     xs = jr.normal(jr.key(1), (6, 4, 3))
     assert hom_defect(gate, so(3), so(3), xs) < 2e-6
     assert jnp.all(jnp.isfinite(jax.grad(lambda x: jnp.sum(gate(x)))(jnp.zeros((4, 3)))))
-    with pytest.raises(CdlError, match=r"the generator `scale`.*is not orthogonal: `Aᵀ A = 1` does not hold"):
-        NormGate(scalings(2), key=jr.key(0))
-    with pytest.raises(CdlError, match=r"`A [+] Aᵀ = 0` does not hold"):
-        NormGate(Action(2).lie(np.ones((2, 2))), key=jr.key(0))
-
-
-def test_what_does_not_fit_is_refused():
-    layer = Equivariant(S, S, 2, 3, key=jr.key(0))
-    with pytest.raises(CdlError, match=r"takes an array of shape \(2, 4\), and gets one of \(4,\)"):
-        layer(jnp.zeros(4))
-    with pytest.raises(CdlError, match=r"For a batch, use `jax.vmap`"):
-        layer(jnp.zeros((7, 2, 4)))
-    with pytest.raises(CdlError, match="gives 3 channels, and `Equivariant` takes 2"):
-        chain(layer, layer)
-    with pytest.raises(CdlError, match=r"gives Action[(]4; cycle, swap[)], and `Equivariant` takes Action[(]3;"):
-        chain(layer, Equivariant(permutations(3), permutations(3), 3, 1, key=jr.key(0)))
-    with pytest.raises(CdlError, match=r"no linear map .* but zero commutes"):
-        Equivariant(signed_permutations(3), signed_permutations(3).trivial(), key=jr.key(0))
-    with pytest.raises(CdlError, match="0 channels are asked for"):
-        Equivariant(S, S, 0, 1, key=jr.key(0))
-    with pytest.raises(CdlError, match="not a function at each place"):
-        Pointwise(lambda x: x.sum(), S)
-
-
-def test_a_layer_is_drawn_as_a_dense_layer_and_a_tying():
-    layer = Equivariant(S, S, key=jr.key(0))
-    text = cdl.draw(layer, jnp.zeros(4)).text
-    assert "tying" in text
-    assert "dense 4 × 4" in text

@@ -19,10 +19,8 @@ XS = jr.normal(jr.key(0), (4, 3))
 UNEQUAL = jnp.asarray([1.0, 2.0, 3.0])
 DO_NOT = {
     "a small even map": (lambda x: 1e-4 * jnp.abs(x), SIGNED, SIGNED, XS),
-    "a very small one": (lambda x: 1e-12 * jnp.abs(x), SIGNED, SIGNED, XS),
     "a head on pixels": (lambda x: 0.02 * jnp.tanh(x[0] / 255), S, S.trivial(), 127 * (1 + XS)),
     "a weight for each place": (lambda x: 1e-6 * x * UNEQUAL, S, S, XS),
-    "under rotations": (lambda x: 1e-6 * x * UNEQUAL, groups.so(3), groups.so(3), XS),
 }
 
 
@@ -31,20 +29,10 @@ def test_a_map_with_small_outputs_that_does_not_commute_is_seen(name):
     assert not is_hom(*DO_NOT[name])
 
 
-def test_so_it_is_in_double_precision():
-    jax.config.update("jax_enable_x64", True)
-    try:
-        assert not is_hom(lambda x: 1e-9 * jnp.abs(x), SIGNED, SIGNED, jr.normal(jr.key(0), (2, 3)))
-    finally:
-        jax.config.update("jax_enable_x64", False)
-
-
 DO = {
     "a sum that cancels": (jnp.sum, S, S.trivial(), XS - XS.mean(1, keepdims=True)),
     "what is left of a mean": (lambda x: x - x.mean(), S, S, [jnp.full(3, 0.1)]),
-    "small and equivariant": (lambda x: 1e-9 * jnp.tanh(x), SIGNED, SIGNED, XS),
     "a length": (jnp.linalg.norm, groups.so(3), groups.so(3).trivial(), XS),
-    "a cubic": (lambda x: 1e-6 * x * (x @ x), groups.so(3), groups.so(3), 1e3 * XS),
 }
 
 

@@ -2,7 +2,6 @@
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
@@ -62,12 +61,6 @@ def test_an_action_is_drawn_as_its_matrices(tmp_path):
     assert drawing.save(tmp_path / "s.png").stat().st_size > 1_000
 
 
-def test_a_layer_is_drawn_as_a_dense_layer_and_a_tying():
-    text = cdl.draw(Equivariant(S, S, key=jr.key(0)), jnp.zeros(3)).text
-    assert "tying" in text
-    assert "dense 3 × 3" in text
-
-
 NETWORKS = {
     "edges to nodes": lambda key: Equivariant(S.power(2), S, 2, 2, key=key),
     "without channels": lambda key: Equivariant(S, S, key=key),
@@ -117,13 +110,6 @@ def test_weights_with_other_factors_look_different():
     Y = Action(2).matrix([[0, 0], [-0.25, 0]])
     assert hom(X, Y).rows == [" a  ·", " b -0.25a"]
     assert "-0.25a" in cdl.draw(hom(X, Y)).text
-
-
-def test_a_factor_stands_before_a_name_and_is_no_part_of_it():
-    swaps = np.arange(120).reshape(60, 2)[:, ::-1].ravel()
-    X = Action(120).signed(swaps, np.tile([4, 0.25], 60))
-    (row,) = hom(X, X.trivial()).rows
-    assert row.split()[:4] == ["n0", "0.25n0", "n1", "0.25n1"]
 
 
 def test_a_page_says_how_each_map_runs_also_in_chains_of_chains():

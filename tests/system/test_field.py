@@ -121,30 +121,16 @@ def test_a_field_that_is_given_twice_has_its_parameters_once_also_inside_of_othe
     assert trained.machine.field.rate({"a": jnp.array(1.0), "b": jnp.array(1.0)}, {})["b"] == pytest.approx(-2.4)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("precise")
-def test_parameters_have_the_gradient_of_finite_differences_and_are_found_again_from_noise():
-    times, n = 200, jnp.arange(200)
-
-    def run(p: Any) -> Any:
+def test_discretise_has_the_gradient_of_finite_differences():
+    @jax.jit
+    def loss(p: Any) -> Any:
         system = discretise(share(parts(*p), ENDS), BEGIN, step=0.05)
-        return cdl.run(system, system.state, n)[0]
+        return sum(jnp.mean(jnp.sin(x)) for x in cdl.run(system, system.state, jnp.arange(50))[0].values())
 
-    true = jnp.array([1.1, 0.4, 0.1, 0.4])
-    noise = jax.random.normal(jax.random.key(0), (2, times + 1)) * 0.05
-    seen = {key: x + e for (key, x), e in zip(sorted(run(true).items()), noise, strict=True)}
-    loss = lambda p: sum(jnp.mean((run(p)[key] - seen[key]) ** 2) for key in "RF")
     at, eps = jnp.array([1.0, 0.5, 0.12, 0.35]), 1e-6
     moved = [(loss(at + eps * e) - loss(at - eps * e)) / (2 * eps) for e in jnp.eye(4)]
     np.testing.assert_allclose(jax.grad(loss)(at), jnp.stack(moved), rtol=1e-6)
-
-    def step(p: Any, damping: Any) -> Any:  # of Levenberg and Marquardt
-        error = lambda p: jnp.concatenate([run(p)[key] - seen[key] for key in "RF"])
-        J = jax.jacfwd(error)(p)
-        return p - jnp.linalg.solve(J.T @ J * (1 + damping * jnp.eye(4)), J.T @ error(p)), None
-
-    found, _ = jax.jit(lambda: jax.lax.scan(step, at, 3.0 ** -jnp.arange(-3.0, 12.0)))()
-    np.testing.assert_allclose(found, true, rtol=0.02)
 
 
 @pytest.mark.usefixtures("precise")

@@ -83,14 +83,3 @@ def test_what_is_multiplied_by_zero_is_not_read(name):
     _, (found,) = read(fn, jnp.arange(1.0, 7.0), jnp.zeros(6))
     assert found.zero is nothing
     assert not found.sources.any() if nothing else found.sources.any()
-
-
-def test_what_is_told_are_the_primitives_with_what_goes_into_them():
-    told: list[tuple[str, list[bool]]] = []
-    closed, _ = traced(
-        lambda w, x: jax.lax.scan(lambda h, r: (jnp.tanh(w @ h) + r, ()), x[0], x)[0], [jnp.eye(3), jnp.ones((4, 3))]
-    )
-    given = [Flow.of(0, (3, 3), 2), Flow.of(1, (4, 3), 2)]
-    (out,) = flows(closed, given, 2, lambda name, x: told.append((name, [bool(f.sources[1]) for f in x])))
-    assert ("dot_general", [False, True]) in told
-    assert out.sources.tolist() == [True, True]

@@ -10,8 +10,7 @@ import pytest
 
 import cdl
 from cdl import MooreF
-from cdl.errors import CdlError
-from cdl.system import among, box, Interface, modes, Port, rewire, route, System, wire
+from cdl.system import among, box, Interface, modes, rewire, System, wire
 
 
 def echo(s: Any) -> MooreF[Any, Any, Any]:
@@ -55,11 +54,3 @@ def test_own_systems_begin_with_numbers_of_python(one):
     parts = {"o": Own({"n": one}), "r": Own({"n": one})}
     system = wire(parts, {"o.a": "a", "r.a": "o.x"}, {"x": "r.x"}, inputs={"a": float})
     assert cdl.run(system, system.state, {"a": jnp.ones(2)})[0]["x"].tolist() == [0.5, 1.0, 1.5]
-
-
-def test_ports_have_the_types_of_the_time_when_they_were_built():
-    with jax.enable_x64(True):
-        with pytest.raises(CdlError, match=r"f64\[\] for `a`.* f32\[\]"):
-            cdl.run(BOXES["p"], BOXES["p"].state, {"a": jnp.ones(2)})
-        assert Port.of(float).struct.dtype == jnp.float64
-        assert not route(jnp.arange(3.0), jnp.int64(2**32))[1]

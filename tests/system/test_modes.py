@@ -1,7 +1,5 @@
 """Systems in modes beside what they are by definition: the machine of the mode, and nothing of the others."""
 
-import itertools
-import random
 from typing import Any
 
 import jax
@@ -11,7 +9,7 @@ import pytest
 
 import cdl
 from cdl import MooreF
-from cdl.system import box, lenses, modes, Polynomial, wire
+from cdl.system import box, modes, wire
 
 
 def flowing(s: Any) -> MooreF[Any, Any, Any]:
@@ -112,39 +110,6 @@ def test_the_gradient_is_that_of_the_modes_that_were_passed_through_and_ensemble
         value, slope = jax.value_and_grad(by_hand)(level0)
         np.testing.assert_allclose(values[k], value, rtol=1e-5)
         np.testing.assert_allclose(found[k], slope, rtol=1e-4)
-
-
-@pytest.mark.slow
-def test_a_sum_of_polynomials_is_such_an_interface_and_a_lens_to_it_such_a_system():
-    """Every position is a mode and what is shown in it; every direction is an input of that mode."""
-    p, q = Polynomial.monomial(["x", "y"], range(2)), Polynomial.monomial(["z"], range(3))
-    states, both = range(3), p + q
-    source = Polynomial.monomial(states, states)
-    assert source.count(both) == (2 * 3**2 + 3**3) ** 3
-    assert sorted(map(len, both.directions.values())) == [2, 2, 3]
-    draw = random.Random(0)
-    every = list(itertools.islice(lenses(source, both), 0, None, 4001))
-    shows = {"x": 0, "y": 1, "z": 0}
-
-    def table(lens: Any, side: int, width: int) -> Any:
-        """What the states of a mode show, and their next states; of other states anything, here zero."""
-        rows = [lens.sent[s] if lens.sent[s][0][0] == side else ((side, "x"), (0,) * width) for s in states]
-        out, after = jnp.array([shows[at[1]] for at, _ in rows]), jnp.array([back for _, back in rows])
-        layer = lambda s: MooreF({"out": out[s]}, lambda i: after[s, i["in"]])
-        return box(layer, jnp.array(0), inputs={"in": int}, outputs={"out": int})
-
-    for lens in draw.sample(every, 4):
-        sides = jnp.array([lens.sent[s][0][0] for s in states])
-        system = modes({"p": table(lens, 0, 2), "q": table(lens, 1, 3)}, lambda s, sides=sides: sides[s], jnp.array(0))
-        words = {"p": [draw.randrange(2) for _ in range(10)], "q": [draw.randrange(3) for _ in range(10)]}
-        outputs, last = cdl.run(system, system.state, {k: {"in": jnp.array(x)} for k, x in words.items()})
-        now = 0
-        for t in range(10):
-            side, shown = lens.sent[now][0]
-            name = "pq"[side]
-            assert (outputs["mode"][t], outputs[name]["out"][t]) == (side, shows[shown])
-            now = lens.back(now, words[name][t])
-        assert last == now
 
 
 def test_modes_are_a_system_like_others():

@@ -10,7 +10,7 @@ import pytest
 from equivariant import unchecked
 
 import cdl
-from cdl import laws, MealyF, MooreF
+from cdl import MealyF, MooreF
 from cdl.errors import CdlError, PortMismatch
 from cdl.machines import Automaton
 from cdl.system import (
@@ -36,8 +36,6 @@ from cdl.system import (
     share,
     solve,
     System,
-    to_automaton,
-    uncurry,
     wire,
     Wiring,
 )
@@ -169,7 +167,6 @@ P, THREE = Polynomial({"a": [0, 1], "b": []}), Polynomial({"a": "xyz", "b": "u",
 SENT: Any = {"a": ("a", (0, 1)), "b": ("b", ())}
 LENS: Any = DependentLens(P, P, SENT)
 ODD: Any = 3
-SLASH = Wiring.identity(GATE, "p/q")
 RULES: Any = (lambda s: s, lambda s, i, d: s, 0)
 SAME = DependentLens.identity
 
@@ -182,164 +179,96 @@ ROWS: list[tuple[Any, type[Exception], str]] = [
     # a layer
     (lambda: answered(lambda i: {"x": i["a"]}), CdlError, "`dict` `step` `MealyF` pair"),
     (lambda: shown(lambda s: {"x": "hello"}), CdlError, "`x` `odd` 'hello' number"),
-    (lambda: shown(lambda s: {"x": s if s > 0 else -s}), CdlError, "value number layer"),
     (lambda: shown(lambda s: {"x": jnp.ones(3) @ TWO}), CdlError, "fails f32[] shapes"),
-    (lambda: shown(lambda s: {"x": s}, ODD), CdlError, "`MooreF` `step` function"),
     (lambda: shown(lambda s: {"y": s}), CdlError, "`odd` ['y'] ['x']"),
     (lambda: shown(lambda s: {"x": s}, state=0), CdlError, "`x` `odd` i32[] f32[]"),
     (lambda: shown(lambda s: {"x": s}, lambda i: i["u"]), CdlError, "`odd` 'u' ['a']"),
-    (lambda: shown(lambda s: {"x": s}, lambda i: {"k": 1.0}["a"]), KeyError, "a"),
     (lambda: shown(lambda s: {"x": s}, lambda i: (ONE, ONE)), CdlError, "step `odd` keep"),
     (lambda: box(lambda s, *, key: echo(s), 0.0, **PORTS), CdlError, "`key` `key=None`"),
-    (lambda: box(echo, 0.0, **PORTS, name=ODD), CdlError, "`name` `box` 3 `str`"),
     (lambda: own(lambda s: 3), CdlError, "`int` layer"),
-    (lambda: own(echo, {}), CdlError, "`interface` `p` `Interface`"),
-    (lambda: own(lambda s: MooreF({"n": s}, lambda i: 1)), CdlError, "`own` f32[] i32[]"),
     (lambda: wire({"p": Own({"n": "abc"}, N, echo)}, {}, {}), CdlError, "state number"),
     # a run
     (lambda: BOX(ONE).step({"a": "7"}), CdlError, "`a` `echo` '7'"),
     (lambda: cdl.run(BOX, BOX.state, jnp.zeros(3)), CdlError, "['a'] dict"),
-    (lambda: cdl.run(BOX, BOX.state, {"a": TWO, "z": TWO}), CdlError, "`echo` ['a', 'z']"),
     (lambda: cdl.run(PAIR, 3, jnp.arange(2)), CdlError, "state `system.state`"),
-    (lambda: cdl.run(REWIRED, {"p": ONE}, TWO), CdlError, "state `system.state`"),
-    (lambda: PAIR.states(3), CdlError, "state `system.state`"),
     (lambda: PAIR.pack({"p": TWO}), CdlError, "`p` f32[2] f32[]"),
-    (lambda: PAIR.pack(ODD), CdlError, "`states` `Wired.pack` `dict`"),
     (lambda: PAIR.pack({"r": ONE}), CdlError, "`r` p, q"),
-    (lambda: laws.system(PAIR, []), CdlError, "`inputs` `system` empty"),
     (lambda: cdl.run(CHANCE, CHANCE.state, jnp.arange(2)), CdlError, "state inputs `key`"),
     # a port
     (lambda: Port.of("hello"), CdlError, "'hello' `bool`"),
     (lambda: Port.of(None), CdlError, "None `bool`"),
-    (lambda: Port.of(float, ODD), CdlError, "unit 3 text"),
     (lambda: Port.of(FAR, "s"), CdlError, "m unit s"),
-    (lambda: Interface(ODD, {}), CdlError, "`inputs` `Interface` 3"),
     # a diagram
     (lambda: wire(BOXES, [("p.a", "q.x", "z")], {}), CdlError, "`wires` pairs"),
-    (lambda: wire({"p": ODD}, {}, {}), CdlError, "`wire` `p` 3"),
     (lambda: wire({"a": moved()}, {}, {}), CdlError, "`box` `discretise`"),
     (lambda: wire({"p": QUICK}, {"p.a": "p.x"}, {"x": "p.x"}), PortMismatch, "loop `p` no state"),
     (lambda: diagram(wires={"p.x": "u"}), CdlError, "`p.x` output"),
-    (lambda: diagram(wires={"p.a": "w"}), CdlError, "sources `inputs` `'w':"),
     (lambda: diagram(wires={"p.a": "q.x"}), CdlError, "`q.x` `p.a` `u`"),
     (lambda: diagram(wires={}), CdlError, "`p.a` no driver"),
     (lambda: diagram(wires=[("p.a", "u"), ("p.a", "p.x")]), CdlError, "`p.a` two `u` `p.x`"),
-    (lambda: diagram(wires={"p.a": 3}), CdlError, "3 'p.a' source"),
     (lambda: diagram(inputs={"u": bool}), CdlError, "`u` bool[] `p.a` f32[]"),
     (lambda: diagram(inputs={"u": FAR}), CdlError, "`u` m `p.a` unit"),
     (lambda: diagram(outputs={"out": "u"}), CdlError, "`out` `u` input"),
-    (lambda: diagram(outputs={"out": "p.z"}), CdlError, "`out` `p.z` `p.x`"),
     (lambda: diagram(boxes={"p.q": GATE}), CdlError, "'p.q' dot"),
-    (lambda: diagram(boxes={"p": 3}), CdlError, "`boxes` `Wiring` `Interface`"),
     (lambda: diagram().substitute("p", diagram()), PortMismatch, "`p` (a: (u: interface"),
     (lambda: diagram().substitute("z", diagram()), PortMismatch, "no `z` `p`"),
-    (lambda: diagram().substitute("p", ODD), CdlError, "`inner` `Wiring.substitute` 3"),
-    (lambda: WIRING.port("z"), CdlError, "`z` source"),
-    (lambda: WIRING.lens().get({}), CdlError, "lens `p.x`"),
     (lambda: oapply(WIRING, {"p": BOX}), CdlError, "`q` no system"),
-    (lambda: oapply(Wiring({}, {}, {}), {"p": BOX}), CdlError, "`p` not box"),
-    (lambda: oapply(diagram(), {"p": METRES}), CdlError, "`p` interface"),
     # a diagram that changes
     (lambda: changing(lambda s, i, d: {**IN, "r": {}}), CdlError, "'r' ['p', 'q']"),
-    (lambda: changing(lambda s, i, d: {**IN, "q": {"b": 1.0}}), CdlError, "'b' `q` ['a']"),
     (lambda: changing(lambda s, i, d: {"p": d["v"]}, inputs={"u": float}), CdlError, "'v' ['u']"),
-    (lambda: changing(lambda s, i, d: i["lost"]), CdlError, "diagram 'lost'"),
     (lambda: changing(lambda s, i, d: {"p": ONE}), CdlError, "{p: f32[]} drive"),
     (lambda: changing(lambda s, i, d: {}), CdlError, "`p.a` `back` drive"),
     (lambda: changing(lambda s, i, d: {**IN, "p": {"a": TWO}}), CdlError, "f32[2] `p.a`"),
-    (lambda: changing(lambda s, i, d: IN, lambda s, i: {}), CdlError, "[] ['x']"),
     (lambda: rewire(fixed(WIRING), {**BOXES, "p": METRES}, {}), CdlError, "`p` `echo` m)"),
-    (lambda: rewire(fixed(WIRING), BOXES, {"x": FAR}), CdlError, "`rewire` m)"),
     (lambda: rewire(fixed(WIRING), {"p": BOX}, {"x": float}), CdlError, "`q` diagram alone"),
-    (lambda: rewire(fixed(Wiring({}, {}, {})), BOXES, {}), CdlError, "`p` systems alone"),
-    (lambda: rewire(fixed(WIRING), {**BOXES, "q": QUICK}, {"x": float}), CdlError, "`q` at once"),
-    (lambda: rewire(fixed(SLASH), {"p/q": BOX}, {}), CdlError, "`p/q` stroke"),
-    (lambda: rewiring(ODD, ODD, ODD, ()), CdlError, "`forward` `rewiring` 3"),
     (lambda: among([], *RULES), CdlError, "`among` no diagram"),
     (lambda: among([WIRING, diagram()], *RULES), CdlError, "1 other boxes"),
-    (lambda: route(None, jnp.array(0)), CdlError, "`route` None axis"),
     (lambda: route(jnp.ones(3), 1.0), CdlError, "`route`"),
     (lambda: latency(REWIRED), CdlError, "`Rewired` `latency`"),
     # modes, and a choice
     *[
         (lambda made=made, number=number: made(number), CdlError, words)
         for made, words in ((chosen, "`choose` `among` number"), (modal, "`choose` `modes` number"))
-        for number in (True, 0.5, jnp.array([0, 1]), 2**70)
+        for number in (True, 0.5, jnp.array([0, 1]))
     ],
     (lambda: chosen(7), CdlError, "7 2"),
     (lambda: modal(-1), CdlError, "`modes` -1 2"),
     (lambda: modes({}, lambda s: 0, 0.0), CdlError, "`modes` one"),
-    (lambda: modes({"mode": BOX}, lambda s: 0, 0.0), CdlError, "`mode`"),
-    (lambda: modes({"quick": QUICK}, lambda s: 0, 0.0), CdlError, "`quick` at once"),
-    (lambda: modes(BOXES, lambda s: 0, TWO), CdlError, "state `p`"),
     # ties
     (lambda: series(NEST, LEAK), CdlError, "`Leak` `n0` `n1` weights"),
-    (lambda: series(series(NEST), LEAK), CdlError, "`Leak` `n0.n0` `n1`"),
     (lambda: modes({"n0": NEST, "n1": LEAK}, lambda s: 0, 0.1), CdlError, "`Leak` `n0` `n1`"),
     # a field
     (lambda: ticked(BAD), CdlError, "`own` ['m'] ['n']"),
-    (lambda: ticked(OwnField({}, lambda s: s)), CdlError, "`ports` `own` `Interface`"),
-    (lambda: ticked(OwnField(N, lambda s: {"n": s["m"]})), CdlError, "`own` 'm' ['n']"),
-    (lambda: moved(lambda v: {"m": v["n"]}), CdlError, "`v` ['m'] ['n']"),
     (lambda: moved(lambda v: {"n": TWO}), CdlError, "`n` f32[2] f32[]"),
-    (lambda: moved(lambda v: {"n": v["n"] if v["n"] > 0 else 0.0}), CdlError, "`v` value rate"),
     (lambda: moved(lambda v: {"n": v["y"]}), CdlError, "'y' ['n']"),
-    (lambda: moved(lambda v, i: {"n": i["y"]}, inputs={"u": float}), CdlError, "'y' ['n', 'u']"),
-    (lambda: moved(lambda v: {"n": {"k": 1.0}["n"]}), KeyError, "n"),
     (lambda: moved(lambda: {"n": 1.0}), CdlError, "arguments variables"),
-    (lambda: moved(lambda v: v, inputs={"u": float}), CdlError, "arguments inputs"),
-    (lambda: share({"p.q": moved()}, {"n": ["p.q.n"]}), CdlError, "'p.q' dot"),
     (lambda: share({"a": moved(), "b": moved()}, {"n": ["a.n"]}), CdlError, "`b.n` no junction"),
     (lambda: joined("a.n"), CdlError, "`a.n` `n` `m`"),
     (lambda: joined("a.m"), CdlError, "`a.m` variable `a.n`"),
-    (lambda: joined(), CdlError, "`m` [] list"),
-    (lambda: joined(["a.n"]), CdlError, "`m` texts"),
-    (lambda: joined("c.n", "d.n", c=moved(), d=moved(kind=FAR)), CdlError, "`c.n` `d.n` m"),
-    *[
-        (lambda step=step: ticked(moved(), step=step), CdlError, "`step` `discretise`")
-        for step in (np.inf, np.nan, True, 0, 10**400, "x")
-    ],
+    *[(lambda step=step: ticked(moved(), step=step), CdlError, "`step` `discretise`") for step in (np.inf, True, 0)],
     (lambda: jax.jit(lambda x: ticked(moved(), step=x))(0.1), CdlError, "`step` program runs"),
-    (lambda: ticked(moved(), 1j), CdlError, "`the state at n` c64[] f32"),
     (lambda: ticked(moved(), TWO), CdlError, "f32[2] `n` f32[]"),
     (lambda: ticked(moved(), {"k": 1.0}), CdlError, "`n` f32[]"),
-    (lambda: solved(state=None), CdlError, "`n` None f32[]"),
-    (lambda: discretise(moved(), {"m": 1.0}, step=0.1), CdlError, "['m'] `v` ['n']"),
     (lambda: ticked(moved(kind=jnp.float16), 1e9), CdlError, "`n` hold"),
-    (lambda: ticked(moved(), 2**24 + 1), CdlError, "`n` hold"),
     (lambda: ticked(moved(kind=int), 1), CdlError, "`n` `discretise` `float`"),
-    (lambda: solved(moved(kind=bool), state=True), CdlError, "`n` `solve` `float`"),
-    (lambda: solved(times=[]), CdlError, "`times` `solve`"),
     (lambda: solved(times=[0.0, 2.0, 1.0]), CdlError, "`times` `solve`"),
     (lambda: solved(rtol=-1.0), CdlError, "`rtol` `solve` -1"),
-    (lambda: solved(atol=np.nan), CdlError, "`atol` `solve` nan"),
     (lambda: solved(rtol=0.0, atol=0.0), CdlError, "`rtol` `atol` 0"),
     (lambda: solved(moved(lambda v, i: v, inputs={"u": float})), CdlError, "`v` ['u'] `solve`"),
     # the table of systems
     (lambda: classify(ODD), CdlError, "`classify` 3 `ParaOptic`"),
     (lambda: classify(jnp.tanh), CdlError, "`classify` inputs none"),
     # a polynomial, and a lens
-    (lambda: P @ ODD, CdlError, "must `Polynomial`"),
-    (lambda: ODD + P, CdlError, "3 sum"),
     (lambda: P ** (-1), CdlError, "-1"),
-    (lambda: LENS >> ODD, CdlError, "3"),
-    (lambda: Polynomial({"a": [[1]]}), CdlError, "'a' [[1]] hashable"),
     (lambda: Polynomial({"a": "xx"}), CdlError, "'a' alike"),
     (lambda: sent(z=("a", (0, 1))), CdlError, "'z' none positions"),
-    (lambda: sent(a=ODD), CdlError, "'a' 3 directions"),
-    (lambda: sent(a=([], (0, 1))), CdlError, "hashable"),
     (lambda: sent(a=("z", ())), CdlError, "'z'"),
     (lambda: sent(a=("a", (7, 8))), CdlError, "'a' (7, 8)"),
     (lambda: DependentLens(P, P, {"a": SENT["a"]}), CdlError, "'b' nowhere"),
     (lambda: LENS.back("z", 0), CdlError, "'z' position ['a', 'b']"),
-    (lambda: LENS.back("a", 9), CdlError, "9 direction [0, 1]"),
-    (lambda: LENS.at(ODD), CdlError, "`DependentLens.at` 3"),
     (lambda: LENS.at(("a", (1,))), CdlError, "1 'a' 2 directions"),
-    (lambda: SAME(THREE) >> SAME(THREE + THREE), CdlError, "lens"),
     (lambda: curry(SAME(THREE), THREE, THREE), CdlError, "curried"),
-    (lambda: uncurry(SAME(THREE), THREE, Polynomial({})), CdlError, "uncurried"),
     (lambda: of_automaton(Automaton([[0]], [[1]])), CdlError, "letters state"),
-    (lambda: to_automaton(SAME(THREE), "a"), CdlError, "machine states"),
 ]
 
 

@@ -56,17 +56,6 @@ def opinions(spread: Any, n: int, rate: float) -> Any:
     )
 
 
-def test_opinions_come_together_by_nine_tenths_a_step_where_all_listen_to_all():
-    with jax.enable_x64(True):
-        xs = np.random.default_rng(0).uniform(0, 1, 8)
-        system = rewire(
-            opinions(lambda x: jnp.max(jnp.abs(x - jnp.mean(x))), 8, 0.0), people(xs), {"spread": float, "mean": float}
-        )
-        outputs, _ = cdl.run(system, system.state, jnp.arange(100))
-        np.testing.assert_allclose(outputs["spread"], outputs["spread"][0] * 0.9 ** np.arange(101), rtol=1e-9)
-        np.testing.assert_allclose(outputs["mean"], outputs["mean"][0], rtol=1e-12)
-
-
 def test_people_who_listen_to_those_they_agree_with_come_together_too():
     with jax.enable_x64(True):
         xs = np.random.default_rng(0).uniform(0, 1, 8)
@@ -175,29 +164,6 @@ def test_a_number_of_no_diagram_is_refused_when_it_comes():
     system = rewire(late, systems, {"x": float}, inputs={"move": float})
     with pytest.raises(Exception, match=r"`choose` of `among`(.|\n)*2 diagrams"):
         jax.block_until_ready(cdl.run(system, system.state, {"move": jnp.zeros(4)}))
-
-
-def test_weights_that_grow_with_what_flows_find_the_direction_of_most_variance():
-    """Oja's rule, of Hebbian learning, as a diagram whose wires are the weights."""
-    data = jnp.asarray(np.random.default_rng(0).normal(size=(3000, 3)) * [3.0, 1.0, 0.5], jnp.float32)
-    sense = box(
-        lambda s: MooreF({"x": s}, a),
-        jnp.zeros(3),
-        inputs={"a": jnp.zeros(3)},
-        outputs={"x": jnp.zeros(3)},
-    )
-
-    def oja(w: Any, i: Any, d: Any) -> Any:
-        y = w @ i["sense"]["x"]
-        return w + 0.002 * y * (i["sense"]["x"] - y * w)
-
-    learning = rewiring(
-        lambda w, i: {"y": w @ i["sense"]["x"]}, lambda w, i, d: {"sense": {"a": d["data"]}}, oja, jnp.ones(3) / 2
-    )
-    system = rewire(learning, {"sense": sense}, {"y": float}, inputs={"data": jnp.zeros(3)})
-    _, (w, _) = cdl.run(system, system.state, {"data": data})
-    assert abs(w[0]) > 0.97
-    assert jnp.linalg.norm(w) == pytest.approx(1.0, abs=0.05)
 
 
 def test_a_wire_may_be_open_and_says_so():

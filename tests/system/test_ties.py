@@ -110,15 +110,6 @@ def test_two_machines_that_begin_with_one_array_are_two():
     assert len(weights(row(boxed(Leak(rate)), boxed(Leak(rate))))) == 2
 
 
-def test_arguments_of_a_function_that_jax_copies_are_two_and_one_argument_is_one():
-    """Two places of a dictionary are two after `jax.tree.map`; so a system is wired outside of it, or inside of one."""
-    apart = jax.tree.map(lambda x: x, {"p": P, "q": P})
-    assert len(weights(row(apart["p"], apart["q"]))) == 2
-    slope = eqx.filter_grad(lambda cell: given(row(cell, cell)))(P)
-    expected = jax.grad(lambda rate: by_hand("PP", [rate, rate]))(RATES["P"])
-    np.testing.assert_allclose(slope.machine.rate, expected, rtol=1e-4)
-
-
 def test_what_is_known_of_ties_goes_with_the_machines():
     gc.collect()
     before = len(_ties._known)
@@ -157,62 +148,14 @@ def alone(system: System) -> System:
     ("system", "expected"),
     [
         (rewired(P, Q, P), [0.1] * 3 + [0.3, 0.7]),
-        (modal(P, Q, P), [0.1, 0.3, 0.7]),
         (alone(modal(P, Q, P)), [0.1, 0.3, 0.7]),
         (row(whole(PAIR), whole(PAIR)), [0.1] * 4 + [0.3, 0.7]),
-        (row(*[rewired(P, Q)] * 2), [0.1] * 4 + [0.3, 0.7]),
         (whole(row(rewired(P, Q), R)), [0.1] * 3 + [0.3, 0.7, 1.1]),
     ],
 )
 def test_a_system_inside_of_a_system_has_its_weights_and_the_state_that_it_begins_in_once(system, expected):
     arrays = jax.tree.leaves(eqx.filter(system, eqx.is_array))
     assert sorted(float(x) for leaf in arrays for x in jnp.ravel(leaf)) == pytest.approx(expected)
-
-
-class Reset(System):
-    """A system of a user's own class, which goes back to the state that it begins in."""
-
-    state: Any
-    interface: Interface = eqx.field(static=True, default=GATE)
-    name: str = eqx.field(static=True, default="reset")
-
-    def __call__(self, s: Any, /, *, key: Any = None) -> MooreF[Any, Any, Any]:
-        return MooreF({"x": s}, lambda i: jnp.where(i["a"] > 1, self.state, s + 1))
-
-
-def test_a_system_of_an_own_class_may_read_the_state_that_it_begins_in():
-    own = Reset(jnp.array(0.5))
-    for system in (own, row(own), whole(own)):
-        assert cdl.run(system, system.state, {"a": jnp.array([0.0, 2.0])})[0]["x"].tolist() == [0.5, 1.5, 0.5]
-
-
-class Pair(eqx.Module):
-    """A machine that has another one inside."""
-
-    inner: Leak
-    rate: Any
-
-    def __call__(self, s: Any, /) -> MooreF[Any, Any, Any]:
-        layer = self.inner(s)
-        return MooreF(layer.out, lambda i: self.rate * layer.step(i))
-
-
-def inside(cell: System) -> System:
-    return boxed(Pair(cell.machine, jnp.array(2.0)))
-
-
-def test_a_layer_in_two_modules_is_two_as_in_equinox():
-    assert len(weights(row(inside(P), inside(P)))) == 4
-
-
-def test_two_copies_of_a_layer_are_tied_in_what_is_wired():
-    free = row(inside(P), boxed(Leak(jnp.array(0.0))))
-    where = lambda x: x.machines[1].rate
-    tied = eqx.nn.Shared(free, where, lambda x: x.machines[0].inner.rate)
-    slopes = eqx.filter_grad(lambda x: given(x()))(tied)
-    whole = eqx.filter_grad(given)(tied())
-    expected = whole.machines[0].inner.rate + whole.machines[1].rate
-    np.testing.assert_allclose(slopes.pytree.machines[0].inner.rate, expected, rtol=1e-5)
 
 
 def test_numbers_of_python_that_are_written_alike_are_one_kind():

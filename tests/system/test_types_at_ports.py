@@ -31,12 +31,6 @@ def mealy(s: Any) -> MealyF[Any, Any, Any]:
     return saw(s, MealyF(lambda i: saw(i, ({"x": 0.1}, 0.5))))
 
 
-@pytest.fixture
-def promoting():
-    with jax.numpy_dtype_promotion("standard"):
-        yield
-
-
 M, N = box(moore, 0.0, **PORTS), box(mealy, 0.0, **PORTS)
 WIRED = wire({"m": M, "n": N, "o": N}, {"m.a": "a", "n.a": "a", "o.a": "m.x"}, {"x": "n.x"}, inputs={"a": float})
 
@@ -75,18 +69,6 @@ def test_a_number_of_python_is_an_array_of_the_ports_type_wherever_it_comes_from
     assert kinds(after[0]) - {"int32"} == kinds(stepper.state) == {"float32"}
 
 
-@pytest.mark.usefixtures("promoting")
-def test_what_a_narrow_weight_makes_of_a_constant_is_what_it_makes_of_an_array():
-    three = jnp.bfloat16(3)
-    narrow = box(lambda s: MealyF(lambda i: ({"y": i["x"] * three}, s)), (), inputs={"x": float}, outputs={"y": float})
-    source = box(lambda s: MooreF({"x": 0.1}, lambda i: s), 0.0, outputs={"x": float})
-    system = wire({"s": source, "n": narrow}, {"n.x": "s.x"}, {"y": "n.y"})
-    inputs = [{"x": jnp.float32([0.1])}, {"x": jnp.full(1, 0.1)}]
-    alone, given = (cdl.run(narrow, (), x)[0]["y"] for x in inputs)
-    assert alone.dtype == given.dtype == jnp.float32
-    assert cdl.run(system, system.state, jnp.arange(1))[0]["y"][0] == alone[0] == given[0]
-
-
 class Leak(eqx.Module):
     rate: jax.Array
 
@@ -105,13 +87,6 @@ def test_weights_that_are_numbers_of_python_have_one_type_alone_and_beside_other
     assert [x.machine.rate.weak_type for x in system.boxes.values()] == [x.machine.rate.weak_type for x in each]
 
 
-def test_weights_of_other_types_are_not_computed_as_one():
-    each = {
-        name: box(Leak(r), 1.0, outputs={"x": float}) for name, r in (("p", jnp.asarray(0.3)), ("q", jnp.float32(2)))
-    }
-    assert len(wire(each, {}, {"x": "p.x"}).plan.steps) == 2
-
-
 @pytest.mark.parametrize("name", ["wired", "rewired", "modal"])
 def test_a_state_of_another_type_is_refused(name):
     system = SYSTEMS[name]()
@@ -119,15 +94,6 @@ def test_a_state_of_another_type_is_refused(name):
     for wrong in (jnp.bfloat16, jnp.int32):
         with pytest.raises(CdlError, match=r"state .*(bf16|i32).* f32"):
             cdl.run(system, jax.tree.map(lambda x, wrong=wrong: x.astype(wrong), system.state), inputs)
-
-
-def test_an_output_that_later_has_another_type_is_refused():
-    b = box(lambda s: MooreF({"x": jnp.zeros(())}, lambda i: s), (), outputs={"x": float})
-    system = wire({"b": b}, {}, {"x": "b.x"})
-    with jax.enable_x64(True):
-        for each in (b, system):
-            with pytest.raises(CdlError, match=r"`x` .*f64\[\].* f32\[\]"):
-                cdl.run(each, each.state, jnp.arange(2))
 
 
 def test_rates_are_of_the_types_of_their_variables():

@@ -32,6 +32,3 @@ def test_whole_numbers_are_subtracted_exactly(start):
     assert float(monoid_error(same, same, lambda y: y + 1, xs).mean) == 1
     assert float(monoid_error(same, same, same, xs).mean) == 0
     assert float(monoid_error(lambda x: x > 0, same, jnp.logical_not, xs).mean) == 1
-
-
-XS = jnp.ones((3, 2))

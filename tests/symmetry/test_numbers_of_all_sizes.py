@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cdl.symmetry import NormGate
-from cdl.symmetry.groups import signed_permutations, so
+from cdl.symmetry.groups import so
 
 
 GATE = NormGate(so(3), key=jr.key(0))
@@ -32,6 +32,3 @@ def test_the_length_and_its_derivative_are_those_of_the_norm():
         assert np.allclose(jax.jacobian(gate)(x), jax.jacobian(plain)(x), rtol=1e-5, atol=1e-6)
         twice = jax.hessian(lambda v: jnp.sum(gate(v)))(x), jax.hessian(lambda v: jnp.sum(plain(v)))(x)
         assert np.allclose(*twice, rtol=1e-4, atol=1e-5)
-
-
-SIGNED = signed_permutations(3)

@@ -1,8 +1,7 @@
 """What actions, layers, laws and measures refuse: a row for each, with words to be told."""
 
 import functools
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar, Union
+from typing import Any, Generic, TypeVar
 
 import equinox as eqx
 import jax
@@ -47,7 +46,6 @@ KEY = jr.key(0)
 S, RING, TURN, SHIFT = permutations(3), cyclic(3), so(2), truncated_translations(3)
 SIGNED, FLIP = signed_permutations(3), Action().signed([0], [-1], "flip")
 XS, X3 = jnp.ones((3, 2)), jnp.ones(3)
-ODD: Any = 3
 
 
 def scaled(*factors: float) -> Action:
@@ -86,11 +84,6 @@ class Ball(Base[Body, T], Generic[T]):
     mass: float
 
 
-class Lazy(Base[Body, T], Generic[T]):
-    then: Callable[[int], T]
-
-
-BodyF = Union[Ball[T], Lazy[T]]
 FIRST = functools.partial(S, "cycle")
 PLUS, TIMES = (Writer(Monoid(u, f)).algebra(f) for u, f in ((0.0, max), (1.0, min)))
 

@@ -121,7 +121,6 @@ def driven(back: Any, forward: Any = lambda s, i: {"x": i["p"]["x"]}) -> Any:
 
 WORD, TOKENS = jnp.ones((5, 3)), jnp.ones((6, 4))
 RNN = FullRNN(3, 4, 2, key=KEY)
-FIXED = Wiring({name: x.interface for name, x in BOXES.items()}, CROSSED, {"x": "p.x"})
 
 ROWS: dict[str, tuple[Any, tuple[str, ...], bool, bool]] = {
     "DNN": (lambda: classify(network()), (LEFT,), False, True),

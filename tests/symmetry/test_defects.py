@@ -18,7 +18,7 @@ ACTIONS = [cyclic(4), signed_permutations(3), saturating_counter(4), transformat
 def test_to_be_equivariant_is_to_be_a_map_of_algebras():
     rng = np.random.default_rng(0)
     found = []
-    for trial in range(32):
+    for trial in range(16):
         X = ACTIONS[trial // 2 % len(ACTIONS)]
         tying = hom(X, X)
         W = np.tensordot(rng.integers(-3, 4, tying.dimension).astype(float), tying.basis, 1)
@@ -31,7 +31,7 @@ def test_to_be_equivariant_is_to_be_a_map_of_algebras():
         assert is_hom(f, X, X, xs, tolerance=1e-3) == commutes
         assert is_hom(f, X.algebra, X.algebra, pairs, tolerance=1e-3) == commutes
         found.append(commutes)
-    assert 10 < sum(found) < 22
+    assert 5 < sum(found) < 12
 
 
 def test_relu_is_a_map_of_lists_for_maxima_and_not_for_sums():

@@ -58,4 +58,4 @@ def test_a_factor_between_weights_that_vanishes_in_their_type_is_refused(n, dtyp
 
 def test_a_factor_between_weights_that_vanishes_in_double_precision_is_refused():
     with pytest.raises(CdlError, match=r"factor .* `float64`"):
-        hom(*chained(1200))
+        hom(*chained(1100))

@@ -157,16 +157,6 @@ def test_where_the_whole_has_no_gradient_a_module_has_all_of_it_or_none():
     assert block_defect([whole, whole], whole, modules).tolist() == [0.0, 0.0]
 
 
-def test_gradients_whose_squares_do_not_fit_the_type_have_their_defect():
-    with jax.enable_x64(False):
-        modules = tuple(jax.tree.map(lambda x: x.astype(jnp.float32), layer) for layer in layers(0))
-        whole = lambda m, by: by * m[1](m[0](jnp.ones((1, 4)))).sum()
-        for size in (1e-25, 1e25):
-            end_to_end = lambda m, s=size: whole(m, s)
-            found = block_defect([lambda m, s=size: whole(m, 1.5 * s), end_to_end], end_to_end, modules)
-            assert np.allclose(found, [0.5, 0], rtol=1e-5)
-
-
 def test_whole_numbers_have_no_costate():
     pair = (lambda x: (x, 3), lambda both: both[0] * both[1])
     first = costate_losses(costates(pair, jnp.sum, jnp.ones(2)), jnp.ones(2))[0]

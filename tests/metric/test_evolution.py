@@ -42,12 +42,6 @@ def test_a_step_is_the_same_for_every_increasing_function_of_the_loss():
     assert jnp.array_equal(one.log_scale, other.log_scale)
 
 
-def test_a_loss_that_is_not_a_number_is_the_worst():
-    search = SearchDistribution.about(jnp.zeros(1), 1.0)
-    step = jax.jit(lambda key: evolve(search, lambda p: jnp.where(p[0] > 0, jnp.nan, 0.0), key)[0].mean[0])
-    assert all(step(jr.key(i)) < 0 for i in range(3))
-
-
 def test_equal_losses_share_the_mean_of_their_ranks():
     from cdl.metric._evolution import _utilities
 

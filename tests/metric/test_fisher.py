@@ -38,11 +38,6 @@ def test_logistic_regression():
     assert close(dense(fisher, lambda w: Bernoulli(x @ w), w), x.T @ (x * (p * (1 - p))[:, None]) / len(x), 1e-14)
 
 
-def test_linear_regression_with_noise_of_a_known_size():
-    x, _, w = problems.regression()
-    assert close(dense(fisher, lambda w: Gaussian(x @ w, 0.3), w), x.T @ x / (len(x) * 0.09), 1e-14)
-
-
 def test_a_scale_that_is_learned_has_its_part_of_the_metric():
     x, _, w = problems.regression()
     matrix = dense(fisher, lambda p: Gaussian(x @ p["w"], jnp.exp(p["s"])), {"w": w, "s": jnp.array(0.2)})

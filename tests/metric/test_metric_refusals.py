@@ -221,6 +221,15 @@ ROWS: list[tuple[Any, type[Exception], str]] = [
     (lambda: invariance_defect(lambda c: 3, jnp.sum, jnp.sinh, two()), CdlError, "`rule` optax 3"),
     (lambda: isometry_defect(lambda x: x, jnp.arange(3)), CdlError, "floating Jacobian"),
     (lambda: residual_isometry_defect(0.0, 0.0, 3), CdlError, "`a` `b` 0"),
+    (lambda: seen(classes(2, 3), 0.0, 1.0), CdlError, "float64"),
+    (lambda: defect(), CdlError, "1 2 modules"),
+    (lambda: natural(normal, damping=-1.0), CdlError, "`damping` -1"),
+    (lambda: natural(normal, kl=0.0), CdlError, "`kl` 0"),
+    (lambda: LevenbergMarquardt(factor=0.5), CdlError, "`factor` 0.5"),
+    (lambda: fisher(normal, 3), CdlError, "floating"),
+    (lambda: isometry_defect(lambda x: x, jnp.ones(3, complex)), CdlError, "input complex"),
+    (lambda: kfac(lambda p: classes(2, 3), {"w": jnp.ones(3000)}), CdlError, "3000 dense"),
+    (lambda: SearchDistribution.about(two(), 0.0), CdlError, "`scale` 0"),
 ]
 
 

@@ -194,16 +194,6 @@ def test_half_precision_is_solved_in_single(kind, how):
         assert np.allclose(np.float64(found), np.linalg.solve(exact.T @ exact / 20, np.ones(3)), rtol=0.05)
 
 
-def test_a_gradient_of_a_python_number_fits():
-    """Such an array is weakly typed, which is seen neither in its type nor in its shape."""
-    weak = jax.jit(lambda: 2.0)()
-    x = jnp.arange(3.0)
-    for at in (weak, jnp.array(2.0)):
-        for how in (Dense(), Cg(2)):
-            metric = fisher(lambda w: Gaussian(w * x), at)
-            assert np.allclose(natural_gradient(metric, weak, damping=1.0, how=how), 2 / (5 / 3 + 1))
-
-
 def test_a_schedule_stands_behind_a_natural_gradient():
     x = jnp.array([2.0, 3.0])
     rates = optax.piecewise_constant_schedule(1.0, {1: 0.5})

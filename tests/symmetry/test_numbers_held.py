@@ -80,27 +80,6 @@ def test_a_weight_has_its_factor_exactly():
     assert sorted(set(np.abs(scales).ravel().tolist())) == [1 / 15, 1 / 8, 1 / 3, 5 / 8, 1]
 
 
-@pytest.mark.parametrize("stage", ["eigsh", "splu"])
-@pytest.mark.parametrize("error", ["arpack", "algebra", "runtime"])
-def test_an_iteration_that_fails_is_not_the_end(monkeypatch, stage, error):
-    from cdl.symmetry import _null_space
-
-    kinds = {
-        "arpack": _null_space.solvers.ArpackError(3),
-        "algebra": np.linalg.LinAlgError("no"),
-        "runtime": RuntimeError("Factor is exactly singular"),
-    }
-
-    def fail(*_, **__):
-        raise kinds[error]
-
-    monkeypatch.setattr(_null_space, "DENSE", 8)
-    monkeypatch.setattr(_null_space.solvers, stage, fail)
-    basis = np.random.default_rng(0).normal(size=(9, 9))
-    X = Action(9).matrix(basis @ np.diag([1.0] * 7 + [2.0] * 2) @ np.linalg.inv(basis), f"{stage} {error}")
-    assert hom(X, X).dimension == 53
-
-
 def test_a_null_space_that_is_too_large_is_refused_before_it_is_computed():
     X = Action(300).push(np.random.default_rng(0).integers(0, 300, 300))
     began = time.perf_counter()

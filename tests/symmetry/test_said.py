@@ -12,7 +12,6 @@ from cdl.symmetry import (
     Equivariant,
     flow,
     groups,
-    hom,
     moved,
 )
 
@@ -42,11 +41,6 @@ def test_a_network_is_printed_with_its_actions_in_a_line():
     assert "source=Action(4; shift)" in repr(layer())
     assert "rows=" not in repr(layer())
     assert eqx.tree_pformat(RING.generators[0]) == "shift: 4 × 4, 4 entries"
-
-
-def test_beyond_the_letters_numbers_have_names():
-    X = groups.cyclic(60)
-    assert hom(X, X).counts[0].startswith("weights: 60 × n0, 60 × n1, ")
 
 
 def test_words_of_a_group_are_those_of_its_elements():

@@ -112,21 +112,6 @@ def test_weights_with_other_factors_look_different():
     assert "-0.25a" in cdl.draw(hom(X, Y)).text
 
 
-def test_a_page_says_how_each_map_runs_also_in_chains_of_chains():
-    key = jr.key(0)
-    inner = chain(Equivariant(so(3), so(3), 1, 2, key=key), NormGate(so(3), 2, key=key))
-    page = cdl.explain(chain(inner, Equivariant(so(3), so(3), 2, 1, key=key)))
-    assert page.name == "Equivariant ; NormGate ; Equivariant"
-    assert [line.split(":")[0] for line in page.execution[:3]] == [
-        "maps[0].maps[0], Equivariant",
-        "maps[0].maps[1], NormGate",
-        "maps[1], Equivariant",
-    ]
-    assert "maps[0].maps[1], NormGate: a length for each channel, and one product" in page.execution
-    pointwise = cdl.explain(chain(Equivariant(S, S, key=key), jax.nn.relu))
-    assert "maps[1], Pointwise: at each place" in pointwise.execution
-
-
 def test_a_convolution_says_that_it_is_one():
     from cdl_arch.symmetry import Convolution, GroupConvolution
 

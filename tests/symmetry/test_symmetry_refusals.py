@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from equivariant import unchecked
 
-from cdl import Base, Leaf, TreeF
+from cdl import Base, Leaf, Nil, TreeF
 from cdl.errors import CdlError
 from cdl.monads import Monoid, Writer
 from cdl.symmetry import (
     Action,
+    attributed,
     chain,
     Distributive,
     Equivariant,
@@ -34,6 +35,7 @@ from cdl.symmetry.groups import (
     cyclic,
     permutations,
     regular,
+    rotations,
     scalings,
     signed_permutations,
     so,
@@ -170,6 +172,17 @@ ROWS: list[tuple[Any, type[Exception], str]] = [
         )
     ],
     (lambda: fields.translation(jnp.zeros((5, 5), jnp.int32)), ValueError, "int32[5, 5]"),
+    (lambda: RING("turn", X3), CdlError, "`turn` `shift`"),
+    (lambda: attributed([jnp.square], [same], XS), CdlError, "1 maps 1 fields"),
+    (lambda: chain(layer(), layer(permutations(4))), CdlError, "Action(3; Action(4;"),
+    (lambda: layer(dtype=int), CdlError, "`int64` gradient"),
+    (lambda: layer(S, S, 0, 1), CdlError, "0 channels"),
+    (lambda: hom(cyclic(4), rotations(2)), CdlError, "`shift` `turn` `Y.named"),
+    (lambda: law(TURN, Nil), CdlError, "`Nil` (Leaf, Fork)"),
+    (lambda: law()("flip", Nil()), CdlError, "`Nil` (Leaf, Fork)"),
+    (lambda: Action(2).pull([0, 2]), CdlError, "2 places 1"),
+    (lambda: is_hom(same, S, S, []), CdlError, "none"),
+    (lambda: RING.named("a", "b"), CdlError, "2 names 1"),
 ]
 
 

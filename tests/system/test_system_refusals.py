@@ -269,6 +269,16 @@ ROWS: list[tuple[Any, type[Exception], str]] = [
     (lambda: LENS.at(("a", (1,))), CdlError, "1 'a' 2 directions"),
     (lambda: curry(SAME(THREE), THREE, THREE), CdlError, "curried"),
     (lambda: of_automaton(Automaton([[0]], [[1]])), CdlError, "letters state"),
+    (lambda: changing(lambda s, i, d: i["lost"]), CdlError, "diagram 'lost'"),
+    (lambda: changing(lambda s, i, d: {**IN, "q": {"b": 1.0}}), CdlError, "'b' `q` ['a']"),
+    (lambda: rewire(fixed(WIRING), {**BOXES, "q": QUICK}, {"x": float}), CdlError, "`q` at once"),
+    (lambda: rewire(fixed(WIRING), BOXES, {"x": FAR}), CdlError, "`rewire` m)"),
+    (lambda: modes({"quick": QUICK}, lambda s: 0, 0.0), CdlError, "`quick` at once"),
+    (lambda: modes(BOXES, lambda s: 0, TWO), CdlError, "state `p`"),
+    (lambda: oapply(diagram(), {"p": METRES}), CdlError, "`p` interface"),
+    (lambda: WIRING.port("z"), CdlError, "`z` source"),
+    (lambda: discretise(moved(), {"m": 1.0}, step=0.1), CdlError, "['m'] `v` ['n']"),
+    (lambda: box(echo, 0.0, **PORTS, name=ODD), CdlError, "`name` `box` 3 `str`"),
 ]
 
 

@@ -92,7 +92,7 @@ def test_a_state_of_another_type_is_refused(name):
     system = SYSTEMS[name]()
     inputs = {name: jax.tree.map(lambda x: jnp.ones(2), port.struct) for name, port in system.interface.inputs.items()}
     for wrong in (jnp.bfloat16, jnp.int32):
-        with pytest.raises(CdlError, match=r"state .*(bf16|i32).* f32"):
+        with pytest.raises(CdlError, match=r"state .*(bf16|i32).*f32"):
             cdl.run(system, jax.tree.map(lambda x, wrong=wrong: x.astype(wrong), system.state), inputs)
 
 

@@ -180,9 +180,7 @@ ROWS: list[tuple[Any, type[Exception], str]] = [
     (lambda: hom(cyclic(4), rotations(2)), CdlError, "`shift` `turn` `Y.named"),
     (lambda: law(TURN, Nil), CdlError, "`Nil` (Leaf, Fork)"),
     (lambda: law()("flip", Nil()), CdlError, "`Nil` (Leaf, Fork)"),
-    (lambda: Action(2).pull([0, 2]), CdlError, "2 places 1"),
     (lambda: is_hom(same, S, S, []), CdlError, "none"),
-    (lambda: RING.named("a", "b"), CdlError, "2 names 1"),
 ]
 
 

@@ -159,7 +159,7 @@ def test_leading_axes_are_kept():
     assert jnp.array_equal(rotations(3)("turn", x)[1, 4], jnp.rot90(x[1, 4]))
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(words, words)
 def test_tensors_sums_and_powers_act_on_their_parts(one, two):
     S, A = permutations(3), permutations(3) + permutations(3)

@@ -3,17 +3,11 @@
 from typing import Any
 
 import jax.numpy as jnp
-import jax.random as jr
 import numpy as np
-import optax
-import pytest
 
 from cdl import Automaton, MealyF, MooreF, run
-from cdl.errors import TreeTooLarge
 from cdl.machines import bisimilar, distinguish, minimise
 from cdl_arch.automata import extract
-from cdl_arch.moore import every_word, loss, Recogniser
-from cdl_arch.train import train
 
 
 LETTERS = jnp.arange(2)
@@ -70,33 +64,6 @@ def test_tests_that_are_too_short_show_in_the_agreement(getkey):
     better = extract(five, 0, LETTERS, lambda x: x, tests=5, held_out=200, key=getkey())
     assert bisimilar(better.automaton, five)
     assert better.agreement == 1
-
-
-def test_a_machine_of_too_many_states_is_refused(getkey):
-    count = lambda n: MooreF(n, lambda i: n + i)
-    with pytest.raises(TreeTooLarge, match="more than 5 states answer the words of up to 2 letters differently"):
-        extract(count, 0, LETTERS, lambda x: x, tests=2, max_states=5, key=getkey())
-
-
-@pytest.mark.slow
-def test_a_trained_cell_has_learnt_parity(getkey):
-    parity = Automaton([[0, 1], [1, 0]], [False, True])
-    words, belongs = every_word(parity, 5)
-    model = Recogniser(2, 8, key=jr.key(0))
-    trained = train(
-        model,
-        lambda epoch: [(words, belongs)] * 150,
-        loss,
-        lambda model: 0.0,
-        optimiser=optax.adam(0.03),
-        epochs=1,
-        key=getkey(),
-        progress=False,
-    ).model
-    assert loss(trained, (words, belongs)) < 0.01
-    found = extract(trained, trained.start, LETTERS, lambda odds: odds > 0, tests=3, key=getkey())
-    assert found.agreement == 1
-    assert bisimilar(found.automaton, parity)
 
 
 def test_answers_that_are_nan_are_one_answer_and_agree(getkey):

@@ -1,12 +1,10 @@
 """Batches that are packed ahead: the same for any number of workers, in few programs, from any step on."""
 
-import inspect
 import pathlib
 import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import equinox as eqx
@@ -78,14 +76,6 @@ def test_python_ends_quietly_where_some_items_were_not_asked_for():
     assert (done.stdout, done.stderr) == ("0\n", "")
 
 
-@pytest.mark.slow
-def test_processes_of_the_standard_library_serve_too():
-    import multiprocessing
-
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
-        assert list(ahead(abs, [-1, -2], executor=executor)) == [1, 2]
-
-
 def same(a: Any, b: Any) -> bool:
     return bool(eqx.tree_equal(a, b))
 
@@ -106,30 +96,12 @@ def test_an_epoch_has_every_tree_once_with_its_label(corpus):
     assert len(labels) == batches(corpus).steps == 13
 
 
-@pytest.mark.parametrize("programs", [1, 2, 4])
-def test_epochs_run_in_few_programs(corpus, programs):
-    keep_last = programs > 1
-    made = batches(corpus, programs=programs, keep_last=keep_last)
-    form: Any = lambda batch: (batch[0].bucket, len(batch[0]), jax.tree.map(jnp.shape, batch[1]))
-    forms = {str(form(batch)) for epoch in range(4) for batch in made(epoch)}
-    assert len(forms) <= programs
-    assert len(forms) > programs // 2
-
-
 def test_an_epoch_compiles_at_most_four_programs(corpus):
     total = cdl.algebra(lambda layer: layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0.0)
     summed: Any = eqx.filter_jit(eqx.debug.assert_max_traces(lambda f: cdl.fold(total, f).sum(), max_traces=4))
     found = [float(summed(forest)) for epoch in range(2) for forest, _ in batches(corpus)(epoch)]
     assert sum(found[:13]) == pytest.approx(sum(found[13:]), abs=1e-3)
     assert 1 < eqx.debug.get_num_traces(summed) <= 4
-
-
-def test_batches_of_nothing_are_refused(corpus):
-    for rows, size in [(np.arange(0), 4), (np.arange(9), 0)]:
-        with pytest.raises(cdl.CdlError, match=f"batches of {size} out of {len(rows)} trees"):
-            Batches(corpus, rows, size)
-    with pytest.raises(cdl.CdlError, match="in 1 programs"):
-        Batches(corpus, np.arange(9), 4, programs=1)
 
 
 def test_an_epoch_of_a_corpus_has_every_tree_once(corpus):
@@ -211,18 +183,3 @@ def test_batches_are_put_where_the_loop_is_run():
     with jax.enable_x64(True):
         corpus = cdl.Corpus(cdl.ListF, [cdl.to_list([1.0, 2.0])] * 4)
         assert {str(forest.payload[0].dtype) for _, forest in corpus.batches(2)} == {"float64"}
-
-
-def test_an_epoch_that_cannot_be_is_refused(corpus):
-    with pytest.raises(cdl.CdlError, match=r"no batches of 300 out of 203 trees where `drop_last` is set"):
-        corpus.batches(300, drop_last=True)
-    with pytest.raises(cdl.CdlError, match=r"no batches of 3 out of 0 trees\."):
-        corpus.batches(3, indices=[])
-    with pytest.raises(cdl.CdlError, match="`size` is 0: give at least 1"):
-        corpus.batches(0)
-    with pytest.raises(cdl.CdlError, match="`prefetch` is -1: give at least 0"):
-        corpus.batches(3, prefetch=-1)
-    with pytest.raises(cdl.CdlError, match="a key comes from JAX"):
-        inspect.unwrap(cdl.Corpus.batches)(corpus, 3, key=7)
-    with pytest.raises(IndexError, match="numbered from 0 to 202, and 203 was asked for"):
-        corpus.batches(3, indices=[3, 203])

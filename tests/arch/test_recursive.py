@@ -10,9 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-import numpy as np
 import pytest
-from alone import run_alone
 
 
 X = TypeVar("X", covariant=True)
@@ -22,22 +20,14 @@ WIDTH = 4
 @pytest.fixture
 def cases(getkey) -> dict[str, tuple[Any, Any, dict[Any, int]]]:
     """For each signature a tree and the sizes of its payloads."""
-    from cdl import Fork, Leaf, Many, Node, RoseF, TreeF
+    from cdl import Many, Node, RoseF
     from cdl.functors import Branch, LabelledTreeF, Tip
-    from definite_assignment import DefiniteF, signature as s
 
     v = lambda: jr.normal(getkey(), (3,))
     leaf = lambda: Node(v(), Many())
-    handlers = s.Except(s.Then(s.Raise(), s.Done()), s.NoMore())
-    body = s.Then(s.If(s.Expr(), s.Then(s.Bind(), s.Done()), s.Done()), s.Then(s.Break(), s.Done()))
-    statement = s.Try(
-        s.For(s.Bind(), body, s.Done()), handlers, s.Done(), s.Match(s.CaseAny(s.Expr(), body, s.NoMatch()))
-    )
     return {
-        "tree": (TreeF, Fork(Leaf(v()), Fork(Leaf(v()), Leaf(v()))), {Leaf: 3}),
         "labelled": (LabelledTreeF, Branch(v(), Branch(v(), Tip(), Tip()), Tip()), {Branch: 3}),
         "rose": (RoseF, Node(v(), Many([leaf(), Node(v(), Many([leaf(), leaf()])), leaf()])), {Node: 3}),
-        "definite": (DefiniteF, statement, {}),
     }
 
 
@@ -127,7 +117,7 @@ def total(states: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", NETS)
-@pytest.mark.parametrize("signature", ["tree", "labelled", "rose", pytest.param("definite", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("signature", ["labelled", "rose"])
 def test_a_network_is_the_same_function_with_the_same_gradient_as_its_plain_twin(getkey, cases, signature, name):
     from cdl import cata
 
@@ -139,9 +129,7 @@ def test_a_network_is_the_same_function_with_the_same_gradient_as_its_plain_twin
     assert eqx.tree_equal(slope, expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("signature", "name"), [("labelled", "tree_rnn"), ("labelled", "gated"), ("rose", "gated"), ("rose", "child_sum")]
-)
+@pytest.mark.parametrize(("signature", "name"), [("labelled", "tree_rnn"), ("rose", "gated"), ("rose", "child_sum")])
 def test_a_network_is_folded_as_it_is_defined_with_dropout_too(getkey, cases, signature, name):
     from cdl import cata, fold, pack
 
@@ -159,8 +147,9 @@ def test_a_network_is_folded_as_it_is_defined_with_dropout_too(getkey, cases, si
     assert not eqx.tree_equal(dropped, folded, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", NETS)
-@pytest.mark.parametrize("at", [jnp.bfloat16, jnp.float16])
+@pytest.mark.parametrize(
+    ("name", "at"), [("gated", jnp.bfloat16), ("child_sum", jnp.float16), ("tree_rnn", jnp.bfloat16)]
+)
 def test_a_network_that_is_cast_stays_so_with_dropout_and_without_a_child(getkey, name, at):
     from cdl import Base, cata, fold, pack
 
@@ -211,15 +200,6 @@ def test_cells_are_shared_by_arity_or_belong_to_one_constructor(getkey, cases):
     assert each.cells["Bind"].state.hidden.shape == (WIDTH,)
 
 
-def test_weights_do_not_grow_with_the_tree(cases):
-    from cdl import cata, Fork, Leaf, TreeF
-    from cdl_arch.recursive import n_ary
-
-    net = n_ary(TreeF, WIDTH, payload={Leaf: 1}, key=jr.key(0))
-    slope = lambda tree: eqx.filter_eval_shape(eqx.filter_grad(lambda net: total(cata(net)(tree))), net)
-    assert eqx.tree_equal(slope(Leaf(1.0)), slope(Fork(Fork(Leaf(1.0), Leaf(2.0)), Leaf(3.0))))
-
-
 def test_an_empty_place_holds_zeros_and_a_tuple_is_a_group(getkey):
     from typing import TypeVar
 
@@ -239,8 +219,9 @@ def test_an_empty_place_holds_zeros_and_a_tuple_is_a_group(getkey):
         arguments: tuple[X, ...]
 
     assert arity_of(Many2) == Arity(1, 1, ("name", "line"))
-    with pytest.warns(UserWarning, match=r"`Many2.line` is annotated `int`, .* a quantity, the number 7\."):
+    with pytest.warns(UserWarning, match="Many2.line") as told:
         gated(Union[Many2[X]], WIDTH, key=getkey())
+    assert told[0].filename == __file__  # of the line that makes the network
     net = gated(Union[Many2[X]], WIDTH, payload={Many2: 7}, key=getkey())
     assert net.inputs["Many2"].payload.linear.weight.shape == (WIDTH, 7)
     leaf = Many2(jnp.ones((2, 3)), 1, None, ())
@@ -253,8 +234,7 @@ def test_an_empty_place_holds_zeros_and_a_tuple_is_a_group(getkey):
 
 @pytest.mark.parametrize("architecture", ["tree_rnn", "child_sum", "n_ary", "gated"])
 def test_a_cell_is_found_by_its_constructor(architecture):
-    from cdl import Cons, Fork, Leaf, TreeF
-    from cdl.errors import SignatureError
+    from cdl import Fork, Leaf, TreeF
     from cdl_arch import recursive
 
     net = getattr(recursive, architecture)(TreeF, WIDTH, payload={Leaf: 1}, key=jr.key(0))
@@ -262,61 +242,9 @@ def test_a_cell_is_found_by_its_constructor(architecture):
         expected = net.cells[dict(net.cell_of)[kind.__name__]]
         assert eqx.tree_equal(net.cell(kind), expected)
         assert eqx.tree_equal(net.cell(kind.__name__), expected)
-    for wrong in ("If", Cons):
-        with pytest.raises(SignatureError, match=r"`cell` was given .*, which is not a .*: there are Leaf, Fork"):
-            net.cell(wrong)
 
 
-@pytest.mark.parametrize("dropout", [-0.1, 1.0, 1.5, float("nan"), float("inf")])
-def test_a_dropout_that_is_not_a_probability_is_refused(dropout):
-    from cdl import Leaf, TreeF
-    from cdl.errors import SignatureError
-    from cdl_arch.recursive import gated
-
-    with pytest.raises(SignatureError, match=r"`dropout` is .*: give a `float` of at least 0 and below 1"):
-        gated(TreeF, WIDTH, payload={Leaf: 1}, dropout=dropout, key=jr.key(0))
-
-
-def a_dropout_of_something_else() -> None:
-    from cdl import Leaf, TreeF
-    from cdl.errors import SignatureError
-    from cdl_arch.recursive import gated
-
-    for dropout in ("0.5", None, True, [0.5]):
-        with pytest.raises(SignatureError, match="`dropout` is "):
-            gated(TreeF, WIDTH, payload={Leaf: 1}, dropout=dropout, key=jr.key(0))
-    for number in (0, 0.5, np.float32(0.5)):
-        gated(TreeF, WIDTH, payload={Leaf: 1}, dropout=number, key=jr.key(0))
-
-
-def test_a_dropout_that_is_not_a_number_is_refused():
-    run_alone(a_dropout_of_something_else)
-
-
-def test_a_network_that_is_called_on_a_tree_says_how_to_read_one(getkey):
-    from cdl import Fork, Leaf, Many, Node, RoseF, TreeF
-    from cdl.errors import ForeignLayer
-    from cdl_arch.recursive import child_sum, tree_rnn
-
-    words = "was called on a `{}` whose children are trees.*write `cdl.cata\\(net\\)\\(tree\\)`"
-    for make in (child_sum, tree_rnn):
-        with pytest.raises(ForeignLayer, match=words.format("Fork")):
-            make(TreeF, 4, payload={Leaf: 1}, key=getkey())(Fork(Leaf(1.0), Leaf(2.0)))
-        with pytest.raises(ForeignLayer, match=words.format("Node")):
-            make(RoseF, 4, payload={Node: 1}, key=getkey())(Node(1.0, Many([Node(2.0, Many())])))
-
-
-def test_several_signatures_are_refused_with_what_to_write_instead():
-    from cdl import RoseF, TreeF
-    from cdl.errors import SignatureError
-    from cdl_arch.recursive import gated
-
-    for several in ((TreeF, RoseF), [TreeF, RoseF]):
-        with pytest.raises(SignatureError, match=r"one sort, and a `\w+` of 2 signatures was given.*sorts=False"):
-            gated(several, WIDTH, key=jr.key(0))
-
-
-@pytest.mark.parametrize("name", ["tree_rnn", "child_sum", "n_ary", "gated"])
+@pytest.mark.parametrize("name", ["child_sum", "gated"])
 def test_help_says_how_a_network_is_made(name):
     import pydoc
 
@@ -332,24 +260,6 @@ def test_help_says_how_a_network_is_made(name):
     known = {"cdl": cdl, "jax": jax}
     example = doctest.DocTestParser().get_doctest(getattr(recursive, name).__doc__, known, name, None, 0)
     assert doctest.DocTestRunner(verbose=False).run(example, out=lambda words: None) == (0, 4)
-
-
-def test_a_name_that_is_in_a_module_is_told_where():
-    import cdl_arch
-
-    with pytest.raises(AttributeError, match=r"`cdl_arch` has no `gated`: it is `cdl_arch.recursive.gated`"):
-        _ = cdl_arch.gated
-    with pytest.raises(AttributeError, match=r"`cdl_arch` has no `gate`, and no public module of it has one"):
-        _ = cdl_arch.gate
-
-
-def test_a_function_in_a_constructor_is_refused():
-    from cdl import MooreF
-    from cdl.errors import SignatureError
-    from cdl_arch.recursive import tree_rnn
-
-    with pytest.raises(SignatureError, match=r"`Moore.* a cell reads payloads that are separate fields, and children"):
-        tree_rnn(MooreF, WIDTH, key=jr.key(0))
 
 
 def test_the_examples_of_the_docstring_run():

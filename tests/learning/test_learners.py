@@ -7,13 +7,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-import numpy as np
 import optax
 import pytest
 from agreement import close
+from few import few
 
-from cdl import Algebra, fold, Fork, Leaf, MealyF, Optic, pack, ParaOptic, run, supervised, TreeF
-from cdl.errors import PortMismatch
+from cdl import Algebra, fold, Fork, Leaf, MealyF, pack, ParaOptic, run, supervised, TreeF
 from cdl.learning import autoencoder, dream, gan, layers, losses, optimisers
 
 
@@ -57,7 +56,7 @@ def hand_step(transformation: Any, loss: Any) -> Any:
     return step
 
 
-@pytest.mark.parametrize("name", TRANSFORMATIONS)
+@pytest.mark.parametrize("name", few(TRANSFORMATIONS, 1, 5))
 def test_twenty_steps_are_those_by_hand_bit_for_bit_at_the_same_cost(name):
     transformation, model = TRANSFORMATIONS[name], network().batched(16)
     learner = supervised(model, losses.cross_entropy(), optimisers.from_optax(transformation), target=LABELS)
@@ -86,28 +85,6 @@ def test_the_step_is_the_closed_composite():
     close(after, jax.tree.map(lambda p, g: p - 0.05 * g, learner.state, slope), 1e-6)
 
 
-def test_one_step_on_one_datum_is_the_formula_by_hand():
-    """`p − ε (p x − y) x`, of the model `p x` with half the squared error."""
-    times = Optic.of(lambda px: (px[0] * px[1], px), lambda px, d: (d * px[1], d * px[0]))
-    with jax.enable_x64(True):
-        model: ParaOptic[Any, Any, Any] = ParaOptic(jnp.array(2.0), times)
-        learner = supervised(model, losses.mse(), optimisers.descent(0.1))
-        after, loss = learner.step(learner.state, (jnp.array(3.0), jnp.array(1.0)))
-        close((after, loss), (jnp.array(2.0 - 0.1 * 5.0 * 3.0), jnp.array(12.5)), 1e-12)
-
-
-def test_a_loss_of_the_wrong_shape_is_refused_when_the_learner_is_built():
-    model, descent = network().batched(16), optimisers.descent(0.1)
-    each = Optic.of(lambda pair: (jnp.sum((pair[0] - pair[1]) ** 2, axis=-1), ()), lambda _, dy: (dy, dy))
-    with pytest.raises(PortMismatch, match=r"a loss is one number, and this one is f32\[16\]"):
-        supervised(model, each, descent)
-    with pytest.raises(PortMismatch, match=r"the target is f32\[16,4\], and what it is held against is f32\[16,3\]"):
-        supervised(model, losses.mse(), descent, target=jnp.zeros((16, 4)))
-    uneven = Optic.of(lambda pair: (jnp.sum(pair[0] @ pair[1]), ()), lambda _, dy: (dy, dy))
-    with pytest.raises(PortMismatch, match=r"does not take a target f32\[16,3\] and a prediction f32\[16,3\]: .*dot"):
-        supervised(model, uneven, descent)
-
-
 def test_dreaming_learns_the_input_alone_and_is_the_ascent_by_hand_at_the_parameters_given():
     model = network()
     target = jnp.array([0.0, 1.0, 0.0])
@@ -121,15 +98,6 @@ def test_dreaming_learns_the_input_alone_and_is_the_ascent_by_hand_at_the_parame
         close(x, hand, 1e-6)  # one array, and the only one that comes out of a step but the score
         scores.append(float(score))
     assert all(a < b for a, b in pairwise(scores))
-
-
-def test_dreaming_is_the_same_optic_with_the_optimiser_on_another_port():
-    model, descent = network(), optimisers.descent(0.1)
-    learns, dreams = supervised(model, losses.dot(), descent), dream(model, XS[0], losses.dot(), descent)
-    params, (dx, _) = learns.optic.put((model.params, (XS[0], jnp.ones(3))), jnp.array(1.0))
-    x, (dp, _) = dreams.optic.put((XS[0], (model.params, jnp.ones(3))), jnp.array(1.0))
-    close(params, jax.tree.map(lambda p, g: p - 0.1 * g, model.params, dp), 1e-6)
-    close(x, XS[0] - 0.1 * dx, 1e-6)
 
 
 def test_an_adversarial_pair_is_one_composite_with_two_optimisers():
@@ -152,11 +120,6 @@ def test_an_adversarial_pair_is_one_composite_with_two_optimisers():
         (jax.tree.map(lambda s: 0.2 * s, by_d), jax.tree.map(lambda p, s: p - 0.2 * s, critic.params, by_d)),
         1e-6,
     )
-    climbing = gan(generator, critic, optimisers.descent(0.0), optimisers.ascent(0.2))
-    step = jax.jit(climbing.step)
-    (still, better), _ = step(climbing.state, (noise, real))
-    assert eqx.tree_equal(still, generator.params)
-    assert step((still, better), (noise, real))[1] > before
 
 
 def test_an_autoencoder_has_its_input_for_target():
@@ -167,6 +130,12 @@ def test_an_autoencoder_has_its_input_for_target():
     state, loss = step(learner.state, XS)
     close((state, loss), jax.jit(reference.step)(reference.state, (XS, XS)), 1e-6)
     assert step(state, XS)[1] < loss
+
+
+def test_supervised_takes_a_batch_of_another_size():
+    model, xs, ys = layers.dense(2, 3, key=KEYS[0]), jnp.ones((4, 2)), jnp.ones((4, 3))
+    learner = supervised(model.batched(9), losses.mse(), optimisers.descent(0.1))
+    close(learner.step(learner.state, (xs, ys))[1], jnp.mean((model.batched()(xs) - ys) ** 2) / 2, 1e-6)
 
 
 class Reader(Algebra[TreeF[float, Any], Any]):
@@ -213,56 +182,3 @@ def test_a_machine_learns_by_the_same_composite():
     by_cell, by_state = eqx.filter_grad(loss)((cell, start))
     close(machine.weight, cell.weight - 0.1 * by_cell.weight, 1e-6)
     close(state, start - 0.1 * by_state, 1e-6)
-
-
-class Twin(eqx.Module):
-    """The same convolutional network in plain Equinox."""
-
-    first: Any
-    second: Any
-    last: Any
-
-    def __call__(self, image):
-        return self.last(jnp.ravel(jax.nn.relu(self.second(jax.nn.relu(self.first(image))))))
-
-
-@pytest.mark.slow
-def test_digits_are_learnt_by_convolutions_and_as_the_plain_network_learns_them():
-    """Handwritten digits, 8 by 8: the parameters of the twin after 25 epochs, and 97 % of those held out."""
-    images, digits = pytest.importorskip("sklearn.datasets").load_digits(return_X_y=True)
-    order = np.random.default_rng(0).permutation(len(images))
-    xs, ys = jnp.asarray(images[order] / 16.0, jnp.float32).reshape(-1, 1, 8, 8), jnp.asarray(digits[order], jnp.int32)
-    (xs, held_xs), (ys, held_ys) = (xs[:1280], xs[1280:]), (ys[:1280], ys[1280:])
-
-    relu = layers.activation(jax.nn.relu)
-    convolutions = (
-        layers.conv(1, 16, 3, key=KEYS[0], size=(8, 8)) >> relu >> layers.conv(16, 32, 3, key=KEYS[1]) >> relu
-    )
-    network = convolutions >> layers.activation(jnp.ravel) >> layers.dense(512, 10, key=KEYS[2])
-    adam = optax.adam(2e-3)
-    learner = supervised(network.batched(64), losses.cross_entropy(), optimisers.from_optax(adam), target=ys[:64])
-    twin = Twin(
-        eqx.nn.Conv2d(1, 16, 3, key=KEYS[0]), eqx.nn.Conv2d(16, 32, 3, key=KEYS[1]), eqx.nn.Linear(512, 10, key=KEYS[2])
-    )
-
-    def loss_by_hand(twin, xs, ys):
-        logs = jax.nn.log_softmax(jax.vmap(twin)(xs))
-        return -jnp.mean(jnp.take_along_axis(logs, ys[:, None], axis=1))
-
-    def step_by_hand(state, batch):
-        twin, kept = state
-        slope = jax.grad(loss_by_hand)(twin, *batch)
-        with jax.numpy_dtype_promotion("standard"):
-            updates, kept = adam.update(slope, kept, twin)
-        return eqx.apply_updates(twin, updates), kept
-
-    fast = {"xla_backend_optimization_level": 3}
-    step, other_step = (jax.jit(f, compiler_options=fast) for f in (learner.step, step_by_hand))
-    state, other = learner.state, (twin, adam.init(twin))
-    for seed in range(25):
-        for rows in jr.permutation(jr.key(seed), 1280).reshape(20, 64):
-            state, _ = step(state, (xs[rows], ys[rows]))
-            other = other_step(other, (xs[rows], ys[rows]))
-    close(jax.tree.leaves(learner.params(state)), jax.tree.leaves(other[0]), 1e-5)
-    scores = eqx.filter_jit(network.batched().at(learner.params(state)))(held_xs)
-    assert float(jnp.mean(jnp.argmax(scores, axis=1) == held_ys)) >= 0.97

@@ -10,7 +10,7 @@ import optax
 import pytest
 from agreement import close
 
-from cdl import Algebra, CdlError, fold, Fork, Leaf, MealyF, Optic, pack, ParaOptic, run, supervised, TreeF
+from cdl import Algebra, fold, Fork, Leaf, MealyF, Optic, pack, ParaOptic, run, supervised, TreeF
 from cdl.learning import dream, gan, layers, losses, optimisers
 
 
@@ -89,14 +89,9 @@ def test_a_fold_and_a_machine_that_draw_are_layers_too():
     close(layers.run(machine, start)(inputs, key=key), expected, 1e-6)
 
 
-def test_a_layer_that_draws_asks_for_a_key():
-    learner = supervised(ParaOptic.of(noisy()).batched(), losses.mse(), DESCENT)
-    message = r"draws random numbers, and there is no key: Dropout requires a key.*Write `step\(state, data, key=key\)`"
-    with pytest.raises(CdlError, match=message):
-        learner.step(learner.state, (XS, YS))
-    module = noisy()
-    still = ParaOptic.of(eqx.nn.inference_mode(module)).batched().at(learner.state)
-    close(still(XS), jax.vmap(eqx.nn.inference_mode(module))(XS), 1e-6)
+def test_para_optic_draws_nothing_in_inference_mode():
+    still = eqx.nn.inference_mode(noisy())
+    close(ParaOptic.of(still).batched()(XS), jax.vmap(still)(XS), 1e-6)
 
 
 PLATEAU = optax.chain(optax.sgd(0.5), optax.contrib.reduce_on_plateau(factor=0.5, patience=1, rtol=0.9))
@@ -149,8 +144,6 @@ def test_a_rule_is_told_what_step_is_given_by_name_and_the_key_of_the_step():
     (difference, after), _ = step(learner.state, (XS, YS), key=jr.key(1), pace=jnp.array(0.0))
     assert difference == 0  # the same numbers were drawn for the value at the same parameters
     assert eqx.tree_equal(after, model.params)
-    with pytest.raises(CdlError, match=r"not told all that it wants: .*'pace'.*give the rest to `step` by name"):
-        learner.step(learner.state, (XS, YS), key=jr.key(1))
 
 
 def test_of_two_optimisers_each_is_told_the_payoff():
@@ -159,8 +152,3 @@ def test_of_two_optimisers_each_is_told_the_payoff():
     learner = gan(generator, critic, rule, optimisers.ascent(0.1))
     (((_, plateau), _), _), payoff = jax.jit(learner.step)(learner.state, (XS, YS))
     close(plateau.best_value, payoff, 1e-6)
-    searching = gan(generator, critic, optimisers.from_optax(SEARCH), optimisers.ascent(0.1))
-    with pytest.raises(
-        CdlError, match=r"'value_fn'.*A learner tells it `value` and `grad`, and where it is the only one"
-    ):
-        searching.step(searching.state, (XS, YS))

@@ -1,15 +1,16 @@
 """Every axiom of reverse derivative categories fails where one operation has one mistake, and it alone."""
 
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from planted import breaks
+from polynomial_maps import Wrapped
 
 from cdl import laws
-from cdl.optics import D, DifferentiableMap, R, z2, Z2Map
+from cdl.optics import D, R, z2, Z2Map
 
 
-class Planted(DifferentiableMap["Planted"]):
+class Planted(Wrapped):
     """Polynomial maps over the field of two elements, with another answer of an operation at some arguments.
 
     `instead` has these answers by the operation, which is `R`, `>>` or `+`, and its arguments.
@@ -17,35 +18,9 @@ class Planted(DifferentiableMap["Planted"]):
 
     instead: dict[tuple[Any, ...], Z2Map] = {}  # noqa: RUF012
 
-    def __init__(self, map: Z2Map) -> None:
-        self.map = map
-        self.source, self.target = map.source, map.target
-
-    def __call__(self, x: Any) -> Any:
-        return self.map(x)
-
-    def __rshift__(self, other: Any) -> Any:
-        return type(self)(self.instead.get((">>", self.map, other.map)) or self.map >> other.map)
-
-    def __and__(self, other: Any) -> Any:
-        return type(self)(self.map & other.map)
-
-    def __add__(self, other: Any) -> Any:
-        return type(self)(self.instead.get(("+", self.map, other.map)) or self.map + other.map)
-
-    def reversed(self) -> Any:
-        return type(self)(self.instead.get(("R", self.map)) or self.map.reversed())
-
     @classmethod
-    def pick(cls, source: int, places: Any, /) -> Any:
-        return cls(Z2Map.pick(source, places))
-
-    @classmethod
-    def zero(cls, source: int, target: int, /) -> Any:
-        return cls(Z2Map.zero(source, target))
-
-    def observed(self) -> Any:
-        return self.map
+    def of(cls, map: Z2Map, *how: Any) -> Self:
+        return cls(cls.instead.get(how) or map)
 
 
 def pick(*places: int, of: int) -> Z2Map:

@@ -1,8 +1,7 @@
 """Reverse derivative categories: the seven axioms, over the reals and over `Z₂`, and where boolean functions fail."""
 
-from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -10,10 +9,11 @@ import numpy as np
 import pytest
 from agreement import close
 from hypothesis import given, settings, strategies as st
+from polynomial_maps import Wrapped
 
 from cdl import laws, reverse
-from cdl.errors import CdlError, LawBroken, PortMismatch
-from cdl.optics import D, DifferentiableMap, R, SmoothMap, to_lens, z2, Z2Map
+from cdl.errors import LawBroken
+from cdl.optics import D, R, SmoothMap, to_lens, z2, Z2Map
 
 
 def smooth(seed: int, n: int, m: int) -> SmoothMap:
@@ -33,7 +33,7 @@ def three_maps(draw):
     return draw(polynomial_maps(n, m)), draw(polynomial_maps(n, m)), draw(polynomial_maps(m, k))
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(three_maps())
 def test_polynomials_over_the_field_of_two_elements_have_all_seven_exactly(maps):
     laws.reverse_derivative(*maps)
@@ -56,60 +56,13 @@ def test_the_derivative_made_of_reverse_derivatives_is_that_of_jvp():
         close(R(f)(jnp.concatenate([a, v[:2]])), jax.vjp(f, a)[1](v[:2])[0], 1e-12)
 
 
-def test_a_smooth_map_refuses_whole_numbers_and_a_target_that_is_not_its_functions():
-    squares = SmoothMap(2, 2, lambda x: x * x)
-    with pytest.raises(
-        CdlError, match=r"is of vectors in floating point, and was given .*\(2,\): write `x.astype\(flo"
-    ):
-        squares(jnp.array([1, 2]))
-    assert squares(jnp.array([1.0, 2.0])).tolist() == [1, 4]
-    said = (
-        r"`target` of this `SmoothMap` is 3, and its function gives an array of shape \(2,\): let it give a vector of 3"
-    )
-    with pytest.raises(PortMismatch, match=said):
-        SmoothMap(2, 3, lambda x: x * x)(jnp.array([1.0, 2.0]))
-    with pytest.raises(PortMismatch, match=r"`target` of this `SmoothMap` is 1, and its function gives .*shape \(\)"):
-        SmoothMap(2, 1, jnp.sum)(jnp.array([1.0, 2.0]))
-
-
-@dataclass(frozen=True)
-class BooleanFunction(DifferentiableMap["BooleanFunction"]):
+class BooleanFunction(Wrapped):
     """A polynomial map taken as a function: `x² = x`, after everything that is done."""
 
-    map: Z2Map
-    source = property(lambda self: self.map.source)
-    target = property(lambda self: self.map.target)
-
     @classmethod
-    def of(cls, f: Z2Map) -> "BooleanFunction":
-        bits = [tuple(tuple(min(e, 1) for e in monomial) for monomial in row) for row in f.rows]
-        return cls(Z2Map(f.source, tuple(frozenset(m for m in row if row.count(m) % 2) for row in bits)))
-
-    def __call__(self, x):
-        return self.map(x)
-
-    def __rshift__(self, other):
-        return self.of(self.map >> other.map)
-
-    def __and__(self, other):
-        return self.of(self.map & other.map)
-
-    def __add__(self, other):
-        return self.of(self.map + other.map)
-
-    def reversed(self):
-        return self.of(self.map.reversed())
-
-    @classmethod
-    def pick(cls, source, places, /):
-        return cls(Z2Map.pick(source, places))
-
-    @classmethod
-    def zero(cls, source, target, /):
-        return cls(Z2Map.zero(source, target))
-
-    def observed(self) -> Any:
-        return self.map
+    def of(cls, map: Z2Map, *how: Any) -> Self:
+        bits = [tuple(tuple(min(e, 1) for e in monomial) for monomial in row) for row in map.rows]
+        return cls(Z2Map(map.source, tuple(frozenset(m for m in row if row.count(m) % 2) for row in bits)))
 
 
 def test_boolean_functions_have_no_chain_rule():
@@ -119,25 +72,11 @@ def test_boolean_functions_have_no_chain_rule():
     with pytest.raises(LawBroken, match=r"RD\.5, `R\[f >> h\]`"):
         laws.reverse_derivative(copy, copy, conjunction)
     (t,) = z2.variables(1)
-    assert (copy >> conjunction) == BooleanFunction.of(t * t) == BooleanFunction.of(t)
+    assert (copy >> conjunction).map == BooleanFunction.of(t * t).map == t
     assert t * t != t
     assert R(t * t) == Z2Map.zero(2, 1)
     assert R(t) == Z2Map.pick(2, (1,))
     laws.reverse_derivative(Z2Map.pick(1, (0, 0)), Z2Map.pick(1, (0, 0)), x * y)
-
-
-def test_a_reverse_derivative_that_forgets_a_term_is_caught():
-    f = z2.variables(2)[0]
-
-    class Linear(BooleanFunction):
-        def reversed(self):
-            return type(self)(Z2Map.zero(self.source + self.target, self.source))
-
-    wrong = Linear(f)
-    with pytest.raises(LawBroken, match=r"RD\.3, `R\[id\]`"):
-        laws.reverse_derivative(wrong, wrong, Linear(z2.variables(1)[0]))
-    with pytest.raises(LawBroken, match=r"`R\[copy\]` adds"):
-        laws.left_additive(wrong, wrong, wrong)
 
 
 def words(bits: Any) -> Any:
@@ -173,29 +112,17 @@ def test_gates_as_optics_polynomials_and_numbers_mod_2_agree():
         (z2.XOR, x + y, lambda v: v[0] + v[1]),
         (z2.AND, x * y, lambda v: v[0] * v[1]),
         (z2.OR, x * y + x + y, lambda v: v[0] * v[1] + v[0] + v[1]),
-        (z2.COPY >> z2.XOR, None, None),
         ((z2.NOT @ z2.NOT) >> z2.AND >> z2.NOT, x * y + x + y, lambda v: 1 + (1 + v[0]) * (1 + v[1])),
     ]
     inputs = list(product((0, 1), repeat=2))
     packed, ones = words(inputs), jnp.array(15, jnp.uint32)
     for gate, polynomial, number in cases:
-        if polynomial is None:
-            assert (gate.get(packed[0]).item(), gate.put(packed[0], ones).item()) == (0, 0)
-            continue
         dx = [int(word) & 15 for word in gate.put(tuple(packed), ones)]
         assert dx == [int(word) & 15 for word in R(polynomial)(jnp.append(packed, ones))]
         assert int(gate.get(tuple(packed))) & 15 == int(polynomial(packed)[0]) & 15
         for k, bits in enumerate(inputs):
             by_vjp = z2.reverse(number).put(tuple(map(float, bits)), 1.0)
             assert [int(v) for v in by_vjp] == [word >> k & 1 for word in dx]
-
-
-def test_the_reverse_derivative_of_or():
-    """`R[OR]((x, y), 1) = (1 + y, 1 + x)`."""
-    inputs = list(product((0, 1), repeat=2))
-    for x, y in inputs:
-        a, b = (jnp.array(-v, jnp.int32) for v in (x, y))
-        assert [int(d) & 1 for d in z2.OR.put((a, b), jnp.array(-1, jnp.int32))] == [1 - y, 1 - x]
 
 
 def test_circuits_are_optics_and_obey_their_laws():
@@ -224,37 +151,3 @@ def test_maps_to_their_lenses_is_a_functor_on_both_categories():
         x, dz = jnp.array([0.3, -1.0]), jnp.array([1.0, 2.0])
         close((p >> q).lens().put(x, dz), (p.lens() >> q.lens()).put(x, dz), 1e-12)
         close((p >> q).lens().put(x, dz), to_lens(reverse(p) >> reverse(q)).put(x, dz), 1e-12)
-        pair, beside = (p @ q).lens(), (jnp.ones(5), jnp.ones(5))
-        by_parts = jnp.concatenate([p.lens().put(jnp.ones(2), jnp.ones(3)), q.lens().put(jnp.ones(3), jnp.ones(2))])
-        close(pair.put(*beside), by_parts, 1e-12)
-
-
-def test_the_slides_example_has_both_terms_in_its_first_component():
-    """`f(x, y) = x² + 3yx`: the slides have `R[f] = (2xw, 3xw)`, which drops `3yw`; it is `((2x + 3y)w, 3xw)`."""
-    f = reverse(lambda xy: xy[0] ** 2 + 3.0 * xy[1] * xy[0])
-    assert [float(d) for d in f.put((2.0, 5.0), 1.0)] == [19.0, 6.0]
-    with jax.enable_x64(True):
-        step, at = 1e-6, lambda x, y: x**2 + 3 * y * x
-        slopes = [(at(2 + step, 5) - at(2 - step, 5)) / (2 * step), (at(2, 5 + step) - at(2, 5 - step)) / (2 * step)]
-        close(jnp.array(slopes), jnp.array([19.0, 6.0]), 1e-6)
-
-
-@pytest.mark.parametrize("kind", [SmoothMap, Z2Map])
-def test_maps_that_do_not_fit_are_refused(kind):
-    two, three = kind.identity(2), kind.identity(3)
-    with pytest.raises(PortMismatch, match=r"`f >> g` of maps that do not fit: 2 numbers and 3"):
-        two >> three
-    with pytest.raises(PortMismatch, match=r"`f & g` of maps that do not fit"):
-        two & three
-    with pytest.raises(PortMismatch, match=r"`f \+ g` of maps that do not fit: 2 numbers and 1"):
-        two + kind.pick(2, (0,))
-    with pytest.raises(PortMismatch, match=r"`pick` of place 4 of 2"):
-        kind.pick(2, (0, 4))
-
-
-@pytest.mark.parametrize("kind", [SmoothMap, Z2Map])
-def test_a_map_refuses_a_vector_of_another_length(kind):
-    """JAX would read the last number in place of one that is missing."""
-    at = jnp.zeros(2, bool if kind is Z2Map else float)
-    with pytest.raises(PortMismatch, match=r"a map of 3 numbers does not take an array of shape \(2,\)"):
-        kind.identity(3)(at)

@@ -8,7 +8,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-import numpy as np
 import pytest
 from agreement import close
 from hypothesis import given, settings, strategies as st
@@ -16,7 +15,7 @@ from planted import breaks
 
 import cdl._para._double_cell
 from cdl import Cons, laws, Nil, Para
-from cdl.errors import LawBroken, PortMismatch
+from cdl.errors import LawBroken
 from cdl.para import DoubleCell, square
 from cdl.para.two_cells import delta, same
 
@@ -67,7 +66,7 @@ def four_squares(draw: Any) -> tuple[Cell, Cell, Cell, Cell]:
     return a, b, carried(a.bottom.params, u2, v2), carried(b.bottom.params, v2, w2)
 
 
-@settings(max_examples=30)
+@settings(max_examples=10)
 @given(four_squares(), numbers)
 def test_squares_are_a_double_category(squares, x):
     a, _, c, _ = squares
@@ -76,6 +75,7 @@ def test_squares_are_a_double_category(squares, x):
     laws.stacked_squares(a, c, DoubleCell.still(c.bottom), x)
 
 
+@settings(max_examples=15)
 @given(four_squares(), numbers)
 def test_the_four_are_what_they_are_by_hand(squares, x):
     a, b, c, d = squares
@@ -156,15 +156,10 @@ class Scale(eqx.Module):
 def test_sides_that_are_modules_meet_where_their_arrays_are_equal_and_known():
     f = Para((), lambda p, x: x)
     across = lambda left, right: DoubleCell(f, f, left, right, same)
-    two, again, three = Scale(jnp.array([2.0])), Scale(jnp.array([2.0])), Scale(jnp.array([3.0]))
+    two, again = Scale(jnp.array([2.0])), Scale(jnp.array([2.0]))
     close((across(two, two) >> across(again, again)).over(jnp.array([5.0])), jnp.array([10.0]), 0.0)
-    for other in (three, Scale(np.array([2], np.int32)), Scale(2.0)):
-        with pytest.raises(PortMismatch, match="left side of the second is `Scale`, another function of that name"):
-            across(two, two) >> across(other, other)
     shared = lambda two: (across(two, two) >> across(two, two)).over(jnp.array([5.0]))
     close(jax.jit(shared)(two), jnp.array([10.0]), 0.0)
-    with pytest.raises(PortMismatch, match="left side of the second is `Scale`, another function of that name"):
-        jax.jit(lambda two, again: (across(two, two) >> across(again, again)).over(jnp.array([5.0])))(two, again)
 
 
 class Planted(DoubleCell[Any, Any, Any, Any, Any, Any]):
@@ -233,21 +228,3 @@ def test_a_composite_that_fills_squares_in_another_order_is_caught(monkeypatch):
     monkeypatch.setattr(module, "then", lambda f, g: usual(g, f) if isinstance(f, Carry) else usual(f, g))
     with pytest.raises(LawBroken, match=re.escape("`v ∘ f = f' ∘ (r × u)` of `a.above(c)`")):
         laws.double_category(*FOUR, 5)
-
-
-def test_borders_that_do_not_meet_are_refused():
-    a, b, c, d = FOUR
-    with pytest.raises(PortMismatch, match=r"right side of the first is `Move`.*left side of the second is `Move`, an"):
-        a >> d
-    with pytest.raises(PortMismatch, match=r"the right side of the first is `Move` where .* is `same`: give both"):
-        a >> DoubleCell.still(b.top)
-    two = Para((1, 1), lambda p, x: x)
-    with pytest.raises(PortMismatch, match="the bottom of the first is `line` where the top of the second is `<lamb"):
-        a.above(DoubleCell.still(two))
-    floats = DoubleCell.still(Para((1.0, jnp.zeros(2)), line))
-    with pytest.raises(PortMismatch, match=r"has parameters \(int, int\) where the top of the second has \(float, f32"):
-        a.above(floats)
-    with pytest.raises(PortMismatch, match=r"the right side of the first is `Move then Move` where"):
-        a.above(c) >> b
-    with pytest.raises(PortMismatch, match="the bottom of the first is"):
-        (a >> b).above(c)

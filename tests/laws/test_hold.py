@@ -2,7 +2,6 @@
 
 import copy
 import inspect
-import re
 from typing import Any
 
 import jax.numpy as jnp
@@ -20,15 +19,13 @@ from cdl.monads import Monoid
 
 def test_numbers_are_compared_exactly_unless_a_tolerance_is_given():
     sums = Monoid(0.0, lambda x, y: x + y)
-    shown = "`(x · y) · z = x · (y · z)`: the left side gives `0.6000000000000001` where the right gives `0.6`."
-    shown += " They differ by 1.1e-16: if that is rounding, give a `tolerance`."
-    with pytest.raises(LawBroken, match="^" + re.escape(shown) + "$"):
+    with pytest.raises(LawBroken, match=r"0\.6000000000000001(?s:.)*1\.1e-16"):
         laws.monoid(sums, 0.1, 0.2, 0.3)
     laws.monoid(sums, 0.1, 0.2, 0.3, tolerance=1e-12)
     arrays = Monoid(jnp.zeros(2), lambda x, y: x + y)
     values = [jnp.asarray([x, -x]) for x in (0.1, 0.2, 0.3)]
     laws.monoid(arrays, *values, tolerance=1e-6)
-    with pytest.raises(LawBroken, match=r"the left side gives .*0\.35, 0\.15"):
+    with pytest.raises(LawBroken, match=r"0\.35, 0\.15"):
         laws.monoid(Monoid(jnp.zeros(2), lambda x, y: x + y + 0.25), *values, tolerance=1e-6)
 
 
@@ -123,10 +120,6 @@ def test_a_law_at_several_places_says_at_which_it_fails():
     in_arrays = algebra(lambda layer: jnp.array(1) if isinstance(layer, Nil) else 2 * layer.tail)
     with pytest.raises(LawBroken, match=r"at the layer `Cons\(0, 1\)`: the left side"):  # and not `Array(1, dtype=…`
         laws.fusion(abs, in_arrays, algebra(lambda layer: jnp.array(1)), to_list([0]))
-    less = algebra(lambda layer: layer.tail - layer.head if isinstance(layer, Cons) else 0)
-    total = algebra(lambda layer: layer.tail + layer.head if isinstance(layer, Cons) else 0)
-    with pytest.raises(LawBroken, match=r"^`h ∘ α = β ∘ F h`, at the layer `Cons\(3, 0\)`: the left side"):
-        laws.fusion(abs, total, less, to_list([1, 2, 3]))
 
 
 TOTAL = algebra(lambda layer: layer.tail + layer.head if isinstance(layer, Cons) else 0)

@@ -42,14 +42,6 @@ KEEPS_BITS = Optic.of(lambda x: (rectify(x)[0], signs(x)), masked)
 KEEPS_ALL = Optic.of(rectify, lambda x, dy: masked(signs(x), dy))
 
 
-def test_the_residual_that_is_moved_has_another_type_and_size_and_the_move_cannot_be_undone():
-    x = jnp.array(np.linspace(-1, 1, 12, dtype=np.float32).reshape(SHAPE))
-    bits, whole = KEEPS_BITS.forward(x)[1], KEEPS_ALL.forward(x)[1]
-    assert (bits.shape, bits.dtype, whole.shape, whole.dtype) == ((2,), jnp.uint8, SHAPE, jnp.float32)
-    assert not jnp.array_equal(x, 2 * x)
-    assert jnp.array_equal(signs(x), signs(2 * x))
-
-
 @settings(max_examples=20)
 @given(matrices, matrices)
 def test_a_rectifier_that_keeps_bits_is_one_that_keeps_its_input(x, dy):
@@ -58,17 +50,6 @@ def test_a_rectifier_that_keeps_bits_is_one_that_keeps_its_input(x, dy):
     for lens in (to_lens(KEEPS_BITS), to_lens(KEEPS_ALL), Lens(jax.nn.relu, lambda x, dy: masked(signs(x), dy))):
         close(lens.put(x, dy), by_jax, 0.0)
     close(to_optic(to_lens(KEEPS_BITS)).put(x, dy), by_jax, 0.0)  # whose residual is the whole input again
-
-
-def test_a_residual_is_moved_inside_a_composite_too():
-    double = Optic.of(lambda x: (2 * x, ()), lambda _, dy: 2 * dy)
-    x, dy = jnp.array([[1.0, -1.0], [0.5, -2.0]]), jnp.array([[1.0, 2.0], [3.0, 4.0]])
-    few, many = double >> KEEPS_BITS >> double, double >> KEEPS_ALL >> double
-    close((few.get(x), few.put(x, dy)), (many.get(x), many.put(x, dy)), 0.0)
-    beside, pair = KEEPS_BITS @ KEEPS_ALL, KEEPS_ALL @ KEEPS_BITS
-    close(beside.put((x, -x), (dy, dy)), pair.put((x, -x), (dy, dy)), 0.0)
-    kept = lambda optic: sum(leaf.nbytes for leaf in jax.tree.leaves(optic.forward(x)[1]))
-    assert (kept(few), kept(many)) == (1, 16)
 
 
 words = st.lists(st.text("abc", max_size=4), max_size=4).map(tuple)
@@ -83,6 +64,7 @@ join = lambda parts: ("".join(parts), parts)
 sizes = lambda parts: tuple(map(len, parts))
 
 
+@settings(max_examples=20)
 @given(words, st.text("xyz", max_size=16))
 def test_words_are_cut_again_by_the_words_or_by_their_lengths(parts, text):
     laws.sliding(join, sizes, cut, parts, text)
@@ -113,11 +95,3 @@ def test_an_optic_that_reads_the_type_or_the_size_of_its_residual_does_not_slide
     laws.sliding(rectify, signs, masked, x, dy)
     law = f"`((1 × m) ∘ f, b) = (f, b ∘ (m × 1))`, {side}"
     breaks(law, lambda: laws.sliding(rectify, signs, masked, x, dy, by=by))
-
-
-def test_a_way_back_that_reads_what_was_not_kept_is_another_lens():
-    """Only what goes through the slide may be moved: the size of a number is not among its signs."""
-    squares = Optic.of(lambda x: (x * x, x), lambda x, dy: 2 * x * dy)
-    of_signs = Optic.of(lambda x: (x * x, jnp.sign(x)), lambda sign, dy: 2 * sign * dy)
-    assert squares.get(3.0) == of_signs.get(3.0)
-    assert squares.put(3.0, 1.0) != of_signs.put(3.0, 1.0)

@@ -114,8 +114,6 @@ def moody(x: Any) -> Any:
 
 CUMULATED = {"function": lambda x: jnp.cumsum(x, -1), "key": KEY}
 TRIANGLE = Complex(closed([(0, 1, 2)]))
-SIMPLICIAL = sym.SimplicialLayer((1, 1, 1), (1, 1, 1), key=KEY)
-NUMBERS = [jnp.ones((1, n)) for n in (3, 3, 1)]
 GRAPH = [jnp.array([0, 7]), jnp.array([1, 2]), jnp.ones((2, 1))]
 PATHS = min_plus.MinPlus(1, 4, key=KEY)
 MLP = eqx.nn.MLP(2, 2, 4, 1, key=KEY)

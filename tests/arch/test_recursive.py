@@ -129,7 +129,10 @@ def test_a_network_is_the_same_function_with_the_same_gradient_as_its_plain_twin
     assert eqx.tree_equal(slope, expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize(("signature", "name"), [("labelled", "tree_rnn"), ("rose", "gated"), ("rose", "child_sum")])
+@pytest.mark.parametrize(
+    ("signature", "name"),
+    [("labelled", "tree_rnn"), ("rose", "gated"), ("rose", "child_sum")],
+)
 def test_a_network_is_folded_as_it_is_defined_with_dropout_too(getkey, cases, signature, name):
     from cdl import cata, fold, pack
 
@@ -148,7 +151,8 @@ def test_a_network_is_folded_as_it_is_defined_with_dropout_too(getkey, cases, si
 
 
 @pytest.mark.parametrize(
-    ("name", "at"), [("gated", jnp.bfloat16), ("child_sum", jnp.float16), ("tree_rnn", jnp.bfloat16)]
+    ("name", "at"),
+    [("gated", jnp.bfloat16), ("child_sum", jnp.float16), ("tree_rnn", jnp.bfloat16)],
 )
 def test_a_network_that_is_cast_stays_so_with_dropout_and_without_a_child(getkey, name, at):
     from cdl import Base, cata, fold, pack

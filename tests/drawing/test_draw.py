@@ -274,9 +274,10 @@ def test_draw_takes_a_signature_by_place_or_by_name(getkey):
     from cdl_arch.recursive import tree_rnn
 
     net = tree_rnn(RoseF, 2, payload={Node: 1}, key=getkey())
-    for drawing in (draw(net), draw(net, RoseF), draw(SILENT, RoseF), draw(SILENT, signature=RoseF)):
+    named, node = draw(SILENT, signature=RoseF), Node(1.0, Many())
+    for drawing in (draw(net), draw(net, RoseF), draw(SILENT, RoseF), named):
         assert drawing.diagram.count("box") == 1
-    assert draw(SILENT, Node(1.0, Many()), signature=RoseF).text == draw(SILENT, Node(1.0, Many())).text
+    assert draw(SILENT, node, signature=RoseF).text == draw(SILENT, node).text
     assert draw((SILENT,), signature=(RoseF,)).text == draw(SILENT, RoseF).text
 
 

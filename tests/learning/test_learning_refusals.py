@@ -35,7 +35,6 @@ def loss_of(fn: Callable[[Any, Any], Any]) -> Any:
 
 
 EACH, APART = loss_of(lambda t, y: jnp.sum((t - y) ** 2, axis=-1)), loss_of(lambda t, y: t - y)
-UNEVEN = loss_of(lambda t, y: jnp.sum(t @ y))
 WEIGHTED = loss_of(lambda t, y: -jnp.sum(t[1] * jax.nn.log_softmax(y)[jnp.arange(4), t[0]]))
 
 

@@ -61,8 +61,9 @@ class BooleanFunction(Wrapped):
 
     @classmethod
     def of(cls, map: Z2Map, *how: Any) -> Self:
-        bits = [tuple(tuple(min(e, 1) for e in monomial) for monomial in row) for row in map.rows]
-        return cls(Z2Map(map.source, tuple(frozenset(m for m in row if row.count(m) % 2) for row in bits)))
+        bits = [[tuple(min(e, 1) for e in monomial) for monomial in row] for row in map.rows]
+        odd = tuple(frozenset(m for m in row if row.count(m) % 2) for row in bits)
+        return cls(Z2Map(map.source, odd))
 
 
 def test_boolean_functions_have_no_chain_rule():

@@ -23,7 +23,7 @@ def affine(seed: int) -> Para[Any, Any, Any]:
     return Para((w, b), lambda p, x: jnp.tanh(p[0] @ x + p[1]))
 
 
-F, G, H, K = map(affine, range(4))
+F, G = map(affine, range(2))
 AT = jnp.array([0.3, -1.0, 0.7])
 
 

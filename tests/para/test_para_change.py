@@ -18,7 +18,7 @@ def affine(seed: int) -> Para[Any, Any, Any]:
     return Para((w, b), lambda p, x: jnp.tanh(p[0] @ x + p[1]))
 
 
-F, G, H = map(affine, range(3))
+F, G = map(affine, range(2))
 AT, TO = jnp.array([0.3, -1.0, 0.7]), jnp.array([1.0, 0.5, -2.0])
 
 

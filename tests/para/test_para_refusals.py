@@ -12,7 +12,7 @@ from equivariant import unchecked
 from test_double_cells import FOUR, line, Scale
 from test_unrolled_coalgebras import countdown, counter, lamp, sequence, Sprout
 
-from cdl import CdlError, Cons, Fork, Leaf, Many, Nil, Node, Para, to_list, unroll
+from cdl import CdlError, Fork, Leaf, Many, Node, Para, to_list, unroll
 from cdl.errors import ForeignLayer, PortMismatch
 from cdl.para import CoKleisli, DoubleCell, swap, unroll_coalgebra, unroll_machine
 from cdl.para.two_cells import gather, same
@@ -21,12 +21,11 @@ from cdl.para.two_cells import gather, same
 LIST_OF, MACHINE, ONE = Para(1, countdown), Para(1, counter), Para(1, lambda p, x: p + x)
 READS_TWO = CoKleisli.of(Para(jnp.zeros(2), lambda p, x: x))
 READS_THREE = CoKleisli.of(Para(jnp.zeros(3), lambda p, x: x))
-A, B, C, D = FOUR
+A, _, _, D = FOUR
 STILL = DoubleCell.still
 TREE = Fork(Fork(Leaf(1.0), Leaf(2.0)), Leaf(3.0))
 MOODS = Para(1, lambda p, n: sequence(p, n) if n < 2 else lamp(p, n))
 WIDE = Para(2, lambda p, n: Node(n, Many([n - 1] * min(p, n))))
-ENDS = Para(3, lambda p, n: Nil() if n >= p else Cons(n, n + 1))
 
 
 def scaled(by: Any) -> DoubleCell[Any, Any, Any, Any, Any, Any]:

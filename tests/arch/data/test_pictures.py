@@ -87,7 +87,8 @@ def test_digits_and_photographs_are_there():
 
 
 @pytest.mark.parametrize(
-    ("missing", "read", "words"), [("sklearn.datasets", digits, "scikit-learn"), ("PIL", photograph, "Pillow")]
+    ("missing", "read", "words"),
+    [("sklearn.datasets", digits, "scikit-learn"), ("PIL", photograph, "Pillow")],
 )
 def test_pictures_name_the_package_that_is_missing(missing, read, words, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)

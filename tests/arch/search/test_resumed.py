@@ -42,7 +42,7 @@ def same(one, other):
     return all(jax.tree.leaves(pairs))
 
 
-def test_a_search_that_is_stopped_after_any_round_goes_on_bit_for_bit(task, tmp_path, monkeypatch):
+def test_search_goes_on_bit_for_bit_from_a_checkpoint(task, tmp_path, monkeypatch):
     from cdl_arch.search import _search, search
 
     options = {"method": Remembering(), "keys": jr.split(jr.key(1), 2), "budget": 8, "batch": 2}
@@ -73,6 +73,7 @@ def test_another_search_does_not_go_on_from_a_file_and_says_what_differs(task, t
 
     again()
     again(method=Pruned(functools.partial(scaled, 1.0), 0.5))  # equal, though not the same object
+    wider = dataclasses.replace(task, space=dataclasses.replace(task.space, width=5))
     others = [
         ({"method": dataclasses.replace(method, share=0.25)}, "share=0.25"),
         ({"method": Pruned(functools.partial(scaled, 2.0), 0.5)}, "2.0"),
@@ -80,7 +81,7 @@ def test_another_search_does_not_go_on_from_a_file_and_says_what_differs(task, t
         ({"budget": 6}, "6 trainings"),
         ({"task": dataclasses.replace(task, rate=0.2)}, "rate=0.2"),
         ({"task": dataclasses.replace(task, test=task.train)}, "data"),
-        ({"task": dataclasses.replace(task, space=dataclasses.replace(task.space, width=5))}, "width=5"),
+        ({"task": wider}, "width=5"),
     ]
     for given, words in others:
         with pytest.raises(CheckpointError, match=words):

@@ -81,7 +81,7 @@ def defect(net: SimplicialNetwork, complex: Complex, key: jax.Array) -> float:
     return max(float(jnp.max(jnp.abs(x - y))) for x, y in zip(left, right, strict=True)) / size
 
 
-def test_simplicial_network_commutes_with_labels_and_orientations(getkey):
+def test_simplicial_network_commutes_with_relabelling(getkey):
     net = SimplicialNetwork([(1, 1, 1), (3, 3, 3), (1, 1, 1)], key=getkey())
     assert defect(net, annulus(), getkey()) <= 1e-6
 

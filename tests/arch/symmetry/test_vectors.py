@@ -23,7 +23,10 @@ class Joined(eqx.Module):
         return jnp.concatenate([still, moved.ravel()])
 
 
-@pytest.mark.parametrize("X", few([groups.so(2), groups.so(3), groups.signed_permutations(3)], 2), ids=str)
+GROUPS = [groups.so(2), groups.so(3), groups.signed_permutations(3)]
+
+
+@pytest.mark.parametrize("X", few(GROUPS, 2), ids=str)
 def test_a_layer_commutes_with_its_group_before_and_after_training(X, getkey):
     layer = VectorLayer(X, (3, 2), (4, 5), 6, key=getkey())
     inputs = jr.normal(getkey(), (3,)), jr.normal(getkey(), (2, *X.shape))

@@ -64,7 +64,8 @@ def test_a_network_of_equinox_is_diagrams_in_diagrams_and_a_step_is_one_of_gradi
     found, dx = model.optic.backward(kept, dy)
     close(dx, change)
     if how:
-        after = from_mlp(eqx.combine(after, eqx.partition(network, eqx.is_inexact_array)[1]), RATE).params
+        rest = eqx.partition(network, eqx.is_inexact_array)[1]
+        after = from_mlp(eqx.combine(after, rest), RATE).params
     close(found, after)
     if "activation" in how:
         inner = opened(model, "layer 1").params

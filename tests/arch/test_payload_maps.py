@@ -10,12 +10,32 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import pytest
+from alone import run_alone
 
 
 X = TypeVar("X", covariant=True)
 
 
 WIDTH = 4
+
+
+def a_warning_of_a_payload() -> None:
+    """Where types are not checked, so that the call is the user's."""
+    from cdl import Base
+    from cdl_arch.recursive import gated
+
+    class Number(Base[Any, Never]):
+        value: int
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        gated(Union[Number], WIDTH, key=jr.key(0))
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.slow
+def test_the_warning_names_the_file_that_makes_the_network():
+    run_alone(a_warning_of_a_payload)
 
 
 def test_a_map_of_the_users_own_reads_the_payload(getkey):

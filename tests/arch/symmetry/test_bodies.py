@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from cdl import algebra, cata, pack
 from cdl_arch.symmetry.bodies import (
@@ -53,6 +54,7 @@ def off(net, count):
     return float(jnp.max(jnp.abs(said - predict(net, pack(BodyF, rotated(some, 9))))) / jnp.max(jnp.abs(said)))
 
 
+@pytest.mark.slow
 def test_turning_commutes_with_rotations_and_free_does_not(getkey):
     net = Turning(3, 2, 2, key=getkey())
     assert off(net, 4) <= 1e-6

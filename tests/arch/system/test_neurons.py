@@ -52,11 +52,12 @@ def by_hand(network: Any, x: Any, dy: Any) -> Any:
         (3, {}),
         (3, {"scan": True}),
         (2, {"final_activation": jnp.sin, "use_bias": False}),
-        (2, {"activation": eqx.nn.PReLU(), "final_activation": eqx.nn.PReLU(0.4)}),
+        (2, {"activation": eqx.nn.PReLU, "final_activation": eqx.nn.PReLU}),
     ],
     ids=["affine", "deep", "scan", "no bias", "activations with weights"],
 )
 def test_a_network_of_equinox_is_diagrams_in_diagrams_and_a_step_is_one_of_gradient_descent(double, getkey, depth, how):
+    how = {name: f() if f is eqx.nn.PReLU else f for name, f in how.items()}
     network = mlp(depth, getkey(), **how)
     model, x, dy = from_mlp(network, RATE), jr.normal(getkey(), (3,)), jr.normal(getkey(), (2,))
     (y, kept), (value, after, change) = model.optic.forward((model.params, x)), by_hand(network, x, dy)

@@ -14,6 +14,7 @@ one.
 
 import ast
 import builtins
+import contextlib
 import enum
 import functools
 import inspect
@@ -37,9 +38,12 @@ KIND = "write a constructor for each kind"
 def expect_arrays(alg: Any) -> None:
     """**Raises:** `CdlError` for a case that asks of a payload what an array always denies, with its line."""
     fn = inspect.unwrap(function_of(alg)) if callable(function_of(alg)) else None
-    if not isinstance(fn, types.FunctionType) or (tree := _source(fn)) is None:
+    if not isinstance(fn, types.FunctionType) or (tree := _source(fn.__code__)) is None:
         return
-    names = {**vars(builtins), **fn.__globals__, **inspect.getclosurevars(fn).nonlocals}
+    names = {**vars(builtins), **fn.__globals__}
+    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):  # a name that has no value yet
+            names[name] = cell.cell_contents
     for line, question, advice in _questions(tree, names):
         at = f"at line {fn.__code__.co_firstlineno + line - 1} of {pathlib.Path(fn.__code__.co_filename).name}"
         raise CdlError(
@@ -49,13 +53,13 @@ def expect_arrays(alg: Any) -> None:
 
 
 @functools.lru_cache(maxsize=1024)
-def _source(fn: types.FunctionType) -> Any:
+def _source(code: types.CodeType) -> Any:
     """The definition of a function, or of a lambda that is alone in its lines; `None` where there is no source."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(fn)))
+        tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
     except (OSError, TypeError, SyntaxError):
         return None
-    kinds = ast.Lambda if fn.__name__ == "<lambda>" else ast.FunctionDef
+    kinds = ast.Lambda if code.co_name == "<lambda>" else ast.FunctionDef
     found = [node for node in ast.walk(tree) if isinstance(node, kinds)]
     return found[0] if len(found) == 1 or (kinds is ast.FunctionDef and found) else None
 

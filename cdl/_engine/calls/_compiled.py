@@ -54,8 +54,10 @@ def rebound(value: Any, arrays: Captured) -> Any:
         if not _is_function(x):
             return x
         own = next(each)
-        fn = _closing_over(_function(x), own) if any(array is not None for array in own) else x
-        return algebra(fn) if isinstance(x, algebra) and fn is not x else fn
+        if all(array is None for array in own):
+            return x
+        fn = _closing_over(_function(x), own)
+        return algebra(fn) if isinstance(x, algebra) else fn
 
     return jax.tree.map(one, value, is_leaf=_is_function)
 
@@ -69,8 +71,7 @@ def _functions(value: Any) -> list[Any]:
 
 
 def _function(x: Any) -> types.FunctionType:
-    fn: types.FunctionType = x.fn if isinstance(x, algebra) else x
-    return fn
+    return cast(types.FunctionType, x.fn if isinstance(x, algebra) else x)
 
 
 def _array(cell: types.CellType) -> jax.Array | None:
@@ -87,4 +88,5 @@ def _closing_over(fn: types.FunctionType, arrays: list[jax.Array | None]) -> typ
     cells = tuple(cell if x is None else types.CellType(x) for cell, x in pairs)
     new = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, cells)
     new.__kwdefaults__ = fn.__kwdefaults__
-    return functools.update_wrapper(new, fn)
+    functools.update_wrapper(new, fn)
+    return new

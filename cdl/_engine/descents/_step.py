@@ -65,11 +65,12 @@ class Steps:
                 out = {0: out.get(0, Carrier.of(own)).joined(own)}
             strong: Any = lambda carriers: Storage({sort: c.strong() for sort, c in carriers.items()})
             over = dataclasses.replace(over, handed=strong(handed), out=strong(out))
-        at_roots = [(None, sort, carrier.own) for sort, carrier in self.handed.carriers.items()]
-        for v, sort, x in [(v, sort, x) for v, (pairs, _) in given for sort, x in pairs] + at_roots:
+        every: list[tuple[Variant | None, int, Own]] = [(v, s, x) for v, (pairs, _) in given for s, x in pairs]
+        every += [(None, sort, carrier.own) for sort, carrier in self.handed.carriers.items()]
+        for at, sort, x in every:
             leaves = over.handed.carriers[sort].leaves
             if (i := misfit(leaves, x)) is not None:
-                raise over._mismatch(v, sort, x, advice(leaves[i], x.leaves[i], "Give every node"))
+                raise over._mismatch(at, sort, x, advice(leaves[i], x.leaves[i], "Give every node"))
         return over
 
     @property

@@ -128,9 +128,7 @@ def plain(annotation: Any) -> Any:
         elif isinstance(annotation, ALIASES):
             annotation = annotation.__value__
         elif isinstance(origin, ALIASES):
-            annotation = _applied(
-                origin.__value__, dict(zip(origin.__type_params__, get_args(annotation), strict=False))
-            )
+            annotation = origin.__value__
         elif hasattr(annotation, "__supertype__"):
             annotation = annotation.__supertype__
         else:
@@ -160,11 +158,3 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
         return typing_extensions.get_type_hints(kind)
     except Exception:  # whatever a string in an annotation may do, it then tells nothing
         return {}
-
-
-def _applied(annotation: Any, arguments: dict[Any, Any]) -> Any:
-    """An annotation with types for its type variables."""
-    if isinstance(annotation, TypeVar):
-        return arguments.get(annotation, annotation)
-    own = getattr(annotation, "__parameters__", ()) if get_origin(annotation) is not None else ()
-    return annotation[tuple(arguments.get(p, p) for p in own)] if own and arguments else annotation

@@ -6,9 +6,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-from cdl._engine.lists.cost import operations
 
 import cdl
+from cdl._engine.lists._monoid import operations
 from cdl.compiled import Bracketing
 
 from ._clock import compiled, Entry, in_turn
@@ -52,5 +52,5 @@ def scans(name: str, length: int, rounds: int) -> dict[str, Any]:
     one = forward[0].run()
     for other in forward[1:]:
         assert jnp.allclose(one, other.run(), rtol=1e-3, atol=1e-3 * float(jnp.abs(one).max())), other.name
-    cost = operations(monoid.combine, *[jax.tree.map(lambda x: x[0, 0], values)] * 2)
+    cost = operations(monoid.combine, jax.tree.map(lambda x: x[0, 0], values))
     return {"forward": in_turn(forward), "both": in_turn(both), "operations": cost}

@@ -16,7 +16,7 @@ import typing
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any, Generic, get_args, get_origin, TypeVar
 
 import equinox as eqx
@@ -89,6 +89,12 @@ class algebra(Algebra[FA_co, A]):
             raise CdlError(
                 f"`algebra` makes an algebra of a function, and was given {described(fn)}: write a function that reads "
                 "one layer."
+            )
+        if isinstance(fn, MethodType):
+            raise CdlError(
+                f"`algebra` makes an algebra of a function, and was given the method `{fn.__name__}` of "
+                f"{described(fn.__self__)}, whose attributes would be fixed at the first trace: let its class extend "
+                "`cdl.Algebra`, or write a function that closes over its arrays."
             )
         if any(map(eqx.is_array, jax.tree.leaves(fn))):
             raise CdlError(

@@ -21,10 +21,10 @@ def each(
 
 
 def refused(call: Callable[[], Any], error: type[Exception], words: str) -> None:
-    """Asserts that the call raises the error, and that its message has each of the words."""
+    """Asserts that the call raises the error, and that its message, or a note, has each of the words."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
         with pytest.raises(error) as caught:
             call()
-    said = str(caught.value)
+    said = "\n".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
     assert all(word in said for word in words.split()), said

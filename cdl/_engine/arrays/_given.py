@@ -13,7 +13,7 @@ from .shapes import shown
 
 
 def arrays(tree: Any, what: str) -> Any:
-    """Every leaf as an array, weak for a Python number.
+    """Every leaf as an array.
 
     **Arguments:** `what`: what an error calls one of these values, such as `"a seed"`.
 
@@ -24,8 +24,7 @@ def arrays(tree: Any, what: str) -> Any:
         if isinstance(x, str | bytes):  # of which JAX, where it traces, reads the digits
             raise TypeError
         expect_kept(x, what)
-        # JAX gives a truth value of Python's no weak type, but the comparison of a Python number
-        return jnp.asarray(int(x)) != 0 if isinstance(x, bool) else jnp.asarray(x)
+        return jnp.asarray(x)
 
     try:
         return jax.tree.map(array, tree)

@@ -21,8 +21,10 @@ import inspect
 import pathlib
 import textwrap
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+import equinox as eqx
 
 from ..._functors import Base
 from ..._schemes.algebras import function_of
@@ -35,9 +37,22 @@ TRUTH = "write `jnp.where(v, a, b)`"
 KIND = "write a constructor for each kind"
 
 
-def expect_arrays(alg: Any) -> None:
-    """**Raises:** `CdlError` for a case that asks of a payload what an array always denies, with its line."""
-    fn = inspect.unwrap(function_of(alg)) if callable(function_of(alg)) else None
+def expect_arrays(value: Any) -> None:
+    """Looks at each algebra, and at those that it is made of. **Raises:** `CdlError` for a case that asks of a payload
+    what has one answer of arrays, with its line."""
+    if isinstance(value, tuple | list | dict):
+        for x in value.values() if isinstance(value, dict) else value:
+            expect_arrays(x)
+    elif isinstance(value, eqx.Module):
+        _expect(function_of(value))
+        for x in vars(value).values():
+            expect_arrays(x)
+    elif isinstance(value, types.FunctionType):
+        _expect(value)
+
+
+def _expect(fn: Any) -> None:
+    fn = inspect.unwrap(fn)
     if not isinstance(fn, types.FunctionType) or (tree := _source(fn.__code__)) is None:
         return
     names = {**vars(builtins), **fn.__globals__}
@@ -47,8 +62,8 @@ def expect_arrays(alg: Any) -> None:
     for line, question, advice in _questions(tree, names):
         at = f"at line {fn.__code__.co_firstlineno + line - 1} of {pathlib.Path(fn.__code__.co_filename).name}"
         raise CdlError(
-            f"`{fn.__qualname__}` asks {question} {at}: a payload is an array here, and the answer is always no. So "
-            f"{advice}."
+            f"`{fn.__qualname__}` asks {question} {at}: a payload is an array, and the answer is the same for all. "
+            f"So {advice}."
         )
 
 
@@ -66,35 +81,34 @@ def _source(code: types.CodeType) -> Any:
 
 def _questions(tree: Any, names: Mapping[str, Any]) -> Iterator[tuple[int, str, str]]:
     """The line, the question, and what to write instead."""
-    payloads, layers = set[str](), set[str]()  # names of fields; names of what is matched against a constructor
+    payloads, fields = set[str](), dict[str, set[str]]()  # names of payloads; of what is matched, with its fields
     for node in ast.walk(tree):
         match node:
-            case ast.MatchClass() if _is_constructor(node.cls, names):
+            case ast.MatchClass() if _constructors(node.cls, names):
                 payloads |= {x.name for x in _fields(node) if isinstance(x, ast.MatchAs) and x.name}
             case ast.Match(ast.Name(name), cases):
-                patterns = [x for case in cases for x in ast.walk(case.pattern) if isinstance(x, ast.MatchClass)]
-                layers |= {name} if any(_is_constructor(x.cls, names) for x in patterns) else set()
-            case ast.Call(ast.Name("isinstance"), [ast.Name(name), kind]) if _is_constructor(kind, names):
-                layers.add(name)
+                for pattern in (x for case in cases for x in ast.walk(case.pattern)):
+                    if isinstance(pattern, ast.MatchClass):
+                        fields.setdefault(name, set()).update(_constructors(pattern.cls, names))
+            case ast.Call(ast.Name("isinstance"), [ast.Name(name), kind]):
+                fields.setdefault(name, set()).update(_constructors(kind, names))
 
-    def is_payload(x: ast.expr) -> bool:
+    payloads -= {x.id for x in ast.walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+
+    def is_payload(x: ast.AST) -> bool:
         match x:
             case ast.Name(name):
                 return name in payloads
-            case ast.Attribute(ast.Name(name)):
-                return name in layers
+            case ast.Attribute(ast.Name(name), field):
+                return field in fields.get(name, ())
         return False
 
     for node in ast.walk(tree):
         match node:
-            case ast.MatchClass() if _is_constructor(node.cls, names):
-                for inner in _fields(node):
-                    if isinstance(inner, ast.MatchSingleton) and inner.value is not None:
-                        yield inner.lineno, f"whether a payload is `{inner.value}`", TRUTH
-                    elif isinstance(inner, ast.MatchValue) and _is_word(_value(inner.value, names)):
-                        yield inner.lineno, f"whether a payload is `{ast.unparse(inner.value)}`", WORD
-                    elif isinstance(inner, ast.MatchClass) and _value(inner.cls, names) in KINDS:
-                        yield inner.lineno, f"whether a payload is of `{ast.unparse(inner.cls)}`", KIND
+            case ast.MatchClass() if _constructors(node.cls, names):
+                yield from _of_patterns(_fields(node), names)
+            case ast.Match(subject, cases) if is_payload(subject):
+                yield from _of_patterns(_each(case.pattern for case in cases), names)
             case ast.Compare(left, _, others) if any(map(is_payload, (left, *others))):
                 for x in (left, *others):
                     if isinstance(x, ast.Constant) and isinstance(x.value, bool):
@@ -104,20 +118,37 @@ def _questions(tree: Any, names: Mapping[str, Any]) -> Iterator[tuple[int, str, 
                         yield node.lineno, f"whether a payload is `{ast.unparse(x)}`", WORD
             case ast.Call(ast.Name("isinstance"), [x, kind]) if is_payload(x):
                 kinds = _value(kind, names)
-                if any(k in KINDS for k in (kinds if isinstance(kinds, tuple) else (kinds,))):
+                if all(k in KINDS for k in (kinds if isinstance(kinds, tuple) else (kinds,))):
                     yield node.lineno, f"whether a payload is of `{ast.unparse(kind)}`", KIND
 
 
-def _is_constructor(kind: ast.AST, names: Mapping[str, Any]) -> bool:
+def _of_patterns(patterns: list[ast.pattern], names: Mapping[str, Any]) -> Iterator[tuple[int, str, str]]:
+    """The questions of the patterns that a payload is matched against."""
+    for x in patterns:
+        if isinstance(x, ast.MatchSingleton) and x.value is not None:
+            yield x.lineno, f"whether a payload is `{x.value}`", TRUTH
+        elif isinstance(x, ast.MatchValue) and _is_word(_value(x.value, names)):
+            yield x.lineno, f"whether a payload is `{ast.unparse(x.value)}`", WORD
+        elif isinstance(x, ast.MatchClass) and _value(x.cls, names) in KINDS:
+            yield x.lineno, f"whether a payload is of `{ast.unparse(x.cls)}`", KIND
+
+
+def _constructors(kind: ast.AST, names: Mapping[str, Any]) -> set[str]:
+    """The fields of the constructors that an expression names; none of something else."""
     kinds = _value(kind, names)
     each = kinds if isinstance(kinds, tuple) else (kinds,)
-    return all(isinstance(k, type) and issubclass(k, Base) for k in each)
+    found = [k for k in each if isinstance(k, type) and issubclass(k, Base)]
+    return {"", *(field for k in found for field in k.__match_args__)} if found else set()
 
 
 def _fields(node: Any) -> list[ast.pattern]:
-    """The patterns at the fields of a constructor, one by one where there are several for one."""
-    some = [*node.patterns, *node.kwd_patterns]
-    some = [y for x in some for y in (x.patterns if isinstance(x, ast.MatchOr) else [x])]
+    """The patterns at the fields of a constructor."""
+    return _each([*node.patterns, *node.kwd_patterns])
+
+
+def _each(patterns: Iterable[ast.pattern]) -> list[ast.pattern]:
+    """Patterns one by one, where there are several for one, or a name for one."""
+    some = [y for x in patterns for y in (x.patterns if isinstance(x, ast.MatchOr) else [x])]
     return [y for x in some for y in ([x.pattern, x] if isinstance(x, ast.MatchAs) and x.pattern else [x])]
 
 
@@ -132,6 +163,8 @@ def _value(node: ast.AST, names: Mapping[str, Any]) -> Any:
             return getattr(_value(of, names), name, None)
         case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts):
             return tuple(_value(x, names) for x in parts)
+        case ast.BinOp(left, ast.BitOr(), right):
+            return _value(left, names), _value(right, names)
     return None
 
 

@@ -32,7 +32,11 @@ def applied(alg: Any, layer: Any, key: Any = None) -> Any:
     **Raises:** `CarrierMismatch` where it returns anything other than numbers; other errors with a note.
     """
     name, kind = name_of(alg), type(layer).__name__
-    with noted(name, lambda: f"`{_without_children(layer)}`", "its fields are arrays of these shapes, traced once"):
+    with noted(
+        name,
+        lambda: f"`{_without_children(layer)}`",
+        "its fields are traced: decide by `jnp.where`, not `if`",
+    ):
         value = apply(alg, layer, key)
     for x in jax.tree.leaves(value):
         if not is_number(x):

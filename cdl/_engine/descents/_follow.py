@@ -67,8 +67,7 @@ def follow(coalg: Any, forest: Any, seeds: Any, /, *, payload: Any = None) -> Fl
     where a seed below is not like those at the roots, or there are not as many seeds as trees; `PayloadMismatch` where
     a fraction or a text is proposed for a letter that is annotated `int`, without a `payload`; `SignatureError` where
     the coalgebras are not those of the forest's sorts, in their order; `CdlError` where anything other than a forest is
-    given, where a coalgebra branches on a value, and in forward mode, which in a `jit` of yours is a `TypeError` of
-    JAX's.
+    given.
 
     Examples:
         >>> fair = lambda n: cdl.choose(jnp.zeros(2), cdl.functors.Zero(), cdl.functors.Succ(n))

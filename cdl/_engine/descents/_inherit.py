@@ -65,8 +65,7 @@ def inherit(step: Any, forest: Forest, at_root: Any, /, *, values: Any = None) -
 
     **Raises:** `CarrierMismatch` where a step gives a layer of another constructor, or values that are not
     like those at the root; `SignatureError` where there are not as many steps as sorts; `CdlError` where something else
-    than a forest is given, where a step branches on a value, and in forward mode, which in a `jit` of yours is a
-    `TypeError` of JAX's.
+    than a forest is given.
 
     Examples:
         >>> def deeper(depth, layer):

@@ -84,9 +84,8 @@ def _maximum(rows: int, segment: jax.Array, y: jax.Array) -> jax.Array:
 def _slope_of_maximum(rows: int, primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
     """The edges that have the maximum share its derivative equally, as those of `jnp.max` do."""
     segment, y = primals
-    y = _computed_once(lax.stop_gradient(y))
-    found = _maximum(rows, segment, y)
-    has = (y == take(found, jnp.minimum(segment, rows - 1))).astype(y.dtype)
+    found, once = _maximum(rows, segment, y), _computed_once(lax.stop_gradient(y))
+    has = (once == take(_maximum(rows, segment, once), jnp.minimum(segment, rows - 1))).astype(y.dtype)
     share, count = reduced("sum", has * tangents[1], segment, rows), reduced("sum", has, segment, rows)
     return found, share / jnp.maximum(count, 1)
 

@@ -118,7 +118,7 @@ def _expect_held(t: Reading, carriers: dict[int, Carrier], cases: list[Own]) -> 
 
 
 def _mismatch(t: Reading, sort: int, a: tuple[str, Own], b: tuple[str, Own], what: str) -> CarrierMismatch:
-    there = f"`{b[0]}`" if a[0] != b[0] else f"another `{b[0]}`, whose payload is of another type,"
+    there = f"`{b[0]}`" if a[0] != b[0] else f"another variant of `{b[0]}`"
     return CarrierMismatch(
         f"`{name_of(t.algs[sort])}` is not an algebra: at `{a[0]}` its value is {a[1]}, and at {there} {b[1]}. {what}"
     )

@@ -1,4 +1,4 @@
-"""Growing and reading with one custom reverse rule, so that what is grown and not read is not differentiated.
+"""Growing and reading with one custom reverse rule.
 
 The reverse pass goes the queue forwards (`_read_back`), which finds the cotangents of the payload and what of it each
 row has read, and then backwards (`_grow_back`).

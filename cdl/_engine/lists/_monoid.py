@@ -131,10 +131,15 @@ def way_for(combine: Callable[[Any, Any], Any], lists: Track, *, total: bool) ->
     """The way that suits the device, the length and the cost of `combine`: side by side where there is room for it."""
     if not platform().batched or lists.steps < SHORT:
         return "scan"
-    cost = jax.jit(combine).lower(lists.element, lists.element).cost_analysis() or {}
-    if lists.lanes * cost.get("flops", 0) >= FULL:
+    if lists.lanes * operations(combine, lists.element) >= FULL:
         return "scan"
     return "halving" if total else "associative"
+
+
+def operations(combine: Callable[[Any, Any], Any], element: Any) -> float:
+    """How many floating-point operations a product of two elements of these shapes takes, as XLA counts them."""
+    found: Any = jax.jit(combine).lower(element, element).cost_analysis()
+    return float((found or {}).get("flops", 0.0))
 
 
 def _unit(monoid: Monoid[Any], element: E) -> E:

@@ -119,13 +119,13 @@ class Walk:
         return arrays(out, f"an answer of `{self.name}`"), arrays(after, f"a state that `{self.name}` goes to")
 
     def _after(self, layer: Any, x: Any) -> Any:
-        """The next state, in which Python numbers are such."""
+        """The next state, as the layer has it."""
         after = self._answer(layer, x)[1]
         arrays(after, f"a state that `{self.name}` goes to")
         return after
 
     def _answer(self, layer: Any, x: Any) -> tuple[Any, Any]:
-        """The same as the layer has it: Python numbers are such."""
+        """The same, as the layer has it."""
         expect_step(self.name, layer)
         after = layer.step(x)
         return (None, after) if self.moore else expect_answer(self.name, after)

@@ -43,7 +43,7 @@ class Stepper(Generic[I, O, S]):
         >>> first, machine = cdl.machines.start(total, 0).step(5)
         >>> second, machine = machine.step(2)
         >>> first, second
-        (Array(5, dtype=int32, weak_type=True), Array(7, dtype=int32))
+        (Array(5, dtype=int32), Array(7, dtype=int32))
     """
 
     __slots__ = "_rules", "_settled", "_state", "_time"
@@ -130,7 +130,7 @@ def start(
         ...     return cdl.MealyF(lambda x: (n + x, n + x))
         >>> answer, machine = cdl.machines.start(total, 0).step(5)
         >>> answer, machine.state
-        (Array(5, dtype=int32, weak_type=True), Array(5, dtype=int32))
+        (Array(5, dtype=int32), Array(5, dtype=int32))
     """
     expect_machine("start", machine)
     expect_key(key)
@@ -149,7 +149,7 @@ class Rules:
         self.machine, self.key, self.counts = machine, key, counts
         self.reads_letters = isinstance(machine, Automaton)
         # The machine is taken apart once: `eqx.filter_jit` would do it at each step, which takes longer than the step.
-        leaves, structure = jax.tree.flatten((machine, captured(machine)))
+        leaves, structure = jax.tree.flatten(captured(machine))
         held = [x if eqx.is_array(x) else None for x in leaves]
         fixed = tuple(None if eqx.is_array(x) else x for x in leaves)
         self.advance = functools.partial(_advance, (structure, fixed), held)

@@ -422,7 +422,7 @@ fold(recurrence, couples, how=Scan(bulk=True))  # error
 fold(recurrence, vectors)  # error
 fold(reader, [rows])  # error
 annotate(depth, couples)  # error
-fold(net, several, how=Scan(ahead=True))  # error
+fold(net, several, how=Scan(unroll=2))  # error
 fold(net, several, how=Levels(remat="chep"))  # error
 annotate(net, several, how=Levels(remat="sqrt"))  # error
 annotate(reader, vectors, how=Levels(remat="cheap"))  # error

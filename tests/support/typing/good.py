@@ -485,7 +485,7 @@ assert_type(fold(sums, couples, how=Scan(segment="sqrt")), tuple[Array, int])
 assert_type(annotate(sums, couples), Seq[tuple[Array, int]])
 assert_type(fold(recurrence, couples, how=Bracketing("scan")), tuple[Array, Array])
 assert_type(annotate(recurrence, couples), Seq[tuple[Array, Array]])
-assert_type(fold(reader, vectors, how=Scan(ahead=True, bulk=None, segment=2), key=jax.random.key(0)), Array)
+assert_type(fold(reader, vectors, how=Scan(bulk=None, segment=2), key=jax.random.key(0)), Array)
 assert_type(fold(net, pack(ExprF, [tree]), how=Levels(remat="all", forward=True), key=None).ndim, int)
 assert_type(annotate((OfTerm(), OfStmt()), several, how=None), tuple[int, str])
 

@@ -17,6 +17,9 @@ from ...errors import PayloadMismatch
 from ._annotation import admits_none, inside, is_an_array
 
 
+ARRAY = jax.tree.structure(0)  # of a payload that is one number or array
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a number is, as an error names it, and what is annotated there."""
@@ -33,7 +36,7 @@ def places(constructor: type[Any], shape: tuple[Any, ...], payload: list[Any]) -
     rest = iter(payload)
     found: list[Place] = []
     for where, annotation, form in _payloads(layout(constructor), constructor.__name__, iter(shape)):
-        if form is None:
+        if form == ARRAY:
             next(rest)
             found.append(Place(where, annotation))
             continue
@@ -62,11 +65,11 @@ def _at(where: str, annotation: Any, path: tuple[Any, ...]) -> Place:
     return Place(where + keystr(path), annotation)
 
 
-def _payloads(term: Poly, where: str, shape: Iterator[Any]) -> Iterator[tuple[str, Any, PyTreeDef | None]]:
-    """Every payload of a layer of this shape: where it is, its annotation, and its structure if it is not one array."""
+def _payloads(term: Poly, where: str, shape: Iterator[Any]) -> Iterator[tuple[str, Any, PyTreeDef]]:
+    """Every payload of a layer of this shape: where it is, its annotation, and its structure."""
     match term:
         case Const(of):
-            yield where, of, next(shape, None)
+            yield where, of, next(shape, ARRAY)
         case Record(_, names, factors):
             for field, factor in zip(names, factors, strict=True):
                 yield from _payloads(factor, f"{where}.{field}", shape)

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any
 
 import jax
+from jax.tree_util import PyTreeDef
 
 from ..._functors.base import Base, rebuild
 from ..._functors.many import Many
@@ -25,6 +26,7 @@ from ..._functors.poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Produ
 from ..._functors.read import layout
 from ..._functors.words import an
 from ...errors import PayloadMismatch
+from ._form import ARRAY
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Variant:
     """A constructor with the shape of its layers; hashable, and equal wherever it is made.
 
     `shape` has, in the order of the fields, whether each `Maybe` is there, how long each `ListOf` is, and the structure
-    of each payload (`None` for one array; empty where all are). `places` has, for each place in order, whether it is a
+    of each payload (empty where all are one array). `places` has, for each place in order, whether it is a
     `Many` and its sort, and `open` which of the `Many`s have children. `sort` is that of the node itself.
     """
 
@@ -85,7 +87,7 @@ class Variant:
         return not self.groups
 
     def __str__(self) -> str:
-        marks = [*(str(s) for s in self.shape if s is not None), *("some" if some else "none" for some in self.open)]
+        marks = [*(_shown(s) for s in self.shape if s != ARRAY), *("some" if some else "none" for some in self.open)]
         return self.constructor.__name__ + (f"({', '.join(marks)})" if marks else "")
 
     def layer(self, payload: list[Any], slots: list[Any], manys: list[Any]) -> Any:
@@ -94,6 +96,10 @@ class Variant:
         rest = iter(manys)
         fields = iter(payload), iter(slots), iter([next(rest) if some else Many() for some in self.open])
         return _build(layout(self.constructor), iter(self.shape), *fields)
+
+
+def _shown(part: Any) -> str:
+    return str(part).removeprefix("PyTreeDef(").removesuffix(")") if isinstance(part, PyTreeDef) else str(part)
 
 
 def is_plain(constructor: type[Any]) -> bool:
@@ -117,7 +123,7 @@ def describe(constructor: type[Any], layer: Base[Any, Any], sort: int = 0) -> tu
     for part, x in pieces(layout(constructor), layer):
         match part:
             case Const():
-                leaves, form = ([x], None) if is_array(x) else _taken(x)
+                leaves, form = ([x], ARRAY) if is_array(x) else _taken(x)
                 shape.append(form)
                 payload += leaves
             case Maybe():
@@ -132,7 +138,7 @@ def describe(constructor: type[Any], layer: Base[Any, Any], sort: int = 0) -> tu
                 places.append((True, sort_of(part.of)))
             case _:
                 raise TypeError(f"`{part}` cannot be packed")
-    whole = () if all(s is None for s in shape) else tuple(shape)
+    whole = () if all(s == ARRAY for s in shape) else tuple(shape)
     return variant_of(constructor, whole, places, [c > 0 for c in counts], sort), payload, counts
 
 
@@ -178,8 +184,8 @@ def _build(term: Poly, shape: Iterator[Any], payload: Iterator[Any], slots: Iter
     again: Callable[[Poly], Any] = lambda inner: _build(inner, shape, payload, slots, manys)
     match term:
         case Const():
-            form = next(shape, None)
-            return next(payload) if form is None else form.unflatten([next(payload) for _ in range(form.num_leaves)])
+            form = next(shape, ARRAY)
+            return form.unflatten([next(payload) for _ in range(form.num_leaves)])
         case Id():
             return next(slots)
         case Record(kind, names, factors):

@@ -9,7 +9,7 @@ import pytest
 from agreement import agrees
 from indexed_cells import Bare, forest_of, More, Some, That, This, Word
 
-from cdl import Algebra, annotate, CdlError, fmap, fold, Fork, inherit, Leaf, Many, pack, TreeF
+from cdl import Algebra, annotate, fmap, fold, inherit, Many
 
 
 TREES = [This(That(Word(0.3, 1), Bare()), Some(Many([Word(0.2, 2), Bare()]))), More(Many([Word(-0.5, 0)]))]
@@ -33,29 +33,6 @@ class Watched(Algebra[Any, jax.Array]):
                 return watch(left * self.scale + right)
             case _:
                 return self.scale
-
-
-class Dropping(Algebra[Any, jax.Array]):
-    """Reads numbers with a layer, and drops some of what it gives."""
-
-    linear: eqx.nn.Linear
-    dropout: eqx.nn.Dropout
-
-    def __call__(self, layer: Any) -> jax.Array:
-        return self.dropout(self.linear(layer.label)) if isinstance(layer, Leaf) else layer.left + layer.right
-
-
-def test_what_a_layer_of_equinox_wants_is_told():
-    forest = pack(TreeF, [Fork(Leaf(1.0), Leaf(2.0))])
-    of = lambda size: Dropping(eqx.nn.Linear(size, 3, key=jax.random.key(0)), eqx.nn.Dropout(0.5))
-    words = (
-        r"`Dropping` draws at random for `Leaf\(label=f32\[\]\)`, and has no key: let it take one, as a parameter `key"
-    )
-    for key in (None, jax.random.key(1)):
-        with pytest.raises(CdlError, match=words):
-            fold(of("scalar"), forest, key=key)
-    with pytest.raises(CdlError, match=r"; a number is read by `eqx\.nn\.Linear\(\"scalar\", …\)`"):
-        fold(of(1), forest)
 
 
 @pytest.mark.parametrize("inside", [False, True])

@@ -72,13 +72,13 @@ MODULES = {
                 "tests/engine/forests/test_pack.py",
                 "tests/engine/test_families.py",
             ),
-            "tests/engine/forests/test_pack_refuses.py",
+            "tests/engine/test_refusals.py",
         ],
         {"_build: `case _` is left out": "a constructor with another field is refused before"},
         40,
     ),
     "cdl/_engine/forests/_payload.py": Mutated(
-        ["tests/engine/forests/test_payload.py", "tests/engine/forests/test_pack_refuses.py"],
+        ["tests/engine/forests/test_payload.py", "tests/engine/test_refusals.py"],
         {
             "_target: `group.kind + kind == 'ui' and (not group.python)` is "
             "`group.kind + kind == 'ui' or not group.python`": "a type joined with a narrower kind is itself",
@@ -106,7 +106,7 @@ MODULES = {
         30,
     ),
     "cdl/_engine/arrays/_lost.py": Mutated(
-        ["tests/engine/forests/test_payload.py", "tests/engine/forests/test_pack_refuses.py", HOLDS],
+        ["tests/engine/forests/test_payload.py", "tests/engine/test_refusals.py", HOLDS],
         {"lost: `2 ** (_finfo(dtype).nmant + 1)` is `2 * (_finfo(dtype).nmant + 1)`": "more are looked at one by one"},
     ),
     "cdl/_engine/folds/_edges.py": Mutated(

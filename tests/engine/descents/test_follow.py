@@ -11,8 +11,7 @@ import pytest
 from agreement import close, follows
 from few import few
 
-from cdl import ana, Base, choose, follow, Fork, Leaf, likelihood, Node, pack, RoseF, TreeF
-from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch
+from cdl import ana, Base, choose, follow, Fork, Leaf, likelihood, pack, TreeF
 
 
 TREES = [Fork(Fork(Leaf(1.0), Leaf(-0.4)), Leaf(0.3)), Leaf(2.0), Fork(Leaf(0.1), Fork(Leaf(0.2), Leaf(0.5)))]
@@ -103,58 +102,6 @@ def test_a_tree_is_grown_as_often_as_it_is_likely():
 def outline(tree: Any) -> Any:
     """A tree without its labels."""
     return () if isinstance(tree, Leaf) else (outline(tree.left), outline(tree.right))
-
-
-@pytest.mark.parametrize(
-    ("coalgebra", "message"),
-    [
-        (lambda s: choose(jnp.zeros(1), Leaf(s)), r"proposes \(Leaf\), 0 are a `Fork` of this shape"),
-        (
-            lambda s: choose(jnp.zeros(3), Leaf(s), Leaf(-s), Fork(s, s)),
-            r"\(Leaf, Leaf, Fork\), 2 are a `Leaf`",
-        ),
-    ],
-)
-def test_a_constructor_that_is_not_proposed_once_is_refused(coalgebra, message):
-    with pytest.raises(ForeignLayer, match=message):
-        likelihood(coalgebra, 0.0)(TREES[0])
-    with pytest.raises(ForeignLayer, match=message):
-        follow(coalgebra, pack(TreeF[float, Any], TREES), jnp.zeros(3))
-
-
-class Rows:
-    """The name of a functor whose nodes have any number of children."""
-
-
-class Row(Base[Rows, X], Generic[X]):
-    items: tuple[X, ...]
-
-
-def test_how_many_children_are_proposed_is_told_where_a_node_has_others():
-    forest = pack(Row, [Row((Row(()), Row(()), Row(())))])
-    proposes = lambda s: choose(jnp.zeros(2), Row(()), Row((s, s)))
-    with pytest.raises(ForeignLayer, match=r"0 are a `Row` of this shape.* has 3 places, and those proposed 0, 2\."):
-        follow(proposes, forest, jnp.zeros(1))
-
-
-def test_scores_that_are_complex_are_refused():
-    with pytest.raises(PayloadMismatch, match=r"scores of `complex64`, and of complex numbers none is the greatest"):
-        choose(jnp.zeros(2, jnp.complex64), Leaf(0.0), Leaf(1.0))
-
-
-def test_seeds_unlike_the_roots_and_lists_of_children_are_refused():
-    with pytest.raises(CarrierMismatch, match=r"hands f32\[2\] to a child, and the root is given f32\[\]"):
-        follow(
-            lambda s: choose(jnp.zeros(2), Leaf(s), Fork(s, jnp.stack([s, s]))),
-            pack(TreeF[float, Any], TREES),
-            jnp.zeros(3),
-        )
-    from cdl import Many
-
-    with pytest.raises(
-        ForeignLayer, match=r"`Node` has a `Many`, .*`tuple\[X, ...\]`, and `choose` among several lengths"
-    ):
-        follow(lambda s: Node(0.0, Many([s])), pack(RoseF[float, Any], [Node(1.0, Many([]))]), jnp.zeros(1))
 
 
 @pytest.mark.parametrize("dtype", few([jnp.bfloat16, jnp.float16, jnp.float32], 0))

@@ -1,6 +1,5 @@
 """Passes from the root down, and up and down again: `annotate` and `inherit` beside `decorate` and `inherited`."""
 
-import inspect
 from typing import Any, Generic, TypeVar
 
 import equinox as eqx
@@ -13,8 +12,7 @@ from any_algebra import any_algebra, H
 from families import algebras, FAMILY, Lam, Lit, Neg, Return, ROOTS, Then, TREES, While
 from random_signatures import random_signature, random_trees
 
-from cdl import algebra, annotate, Base, CdlError, decorate, fmap, Fork, inherit, inherited, Leaf, pack, TreeF
-from cdl.errors import CarrierMismatch, SignatureError
+from cdl import algebra, annotate, Base, decorate, fmap, Fork, inherit, inherited, Leaf, pack, TreeF
 
 
 class Down(eqx.Module):
@@ -185,33 +183,6 @@ def test_one_program_serves_every_forest_of_a_bucket():
     assert depths[1][first.nodes(0)].tolist() == [0, 1, 1, 2, 2]
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_a_layer_of_another_constructor_is_refused(compiled):
-    def wrong(inherited, layer):
-        return Leaf(1.0)
-
-    run = (
-        (lambda: inherit(wrong, pack(TreeF[float, Any], COMBS), jnp.zeros(3)))
-        if compiled
-        else (lambda: inherited(wrong, 0.0)(COMBS[0]))
-    )
-    with pytest.raises(CarrierMismatch, match="at `Fork`, `wrong` gives a `Leaf`: return the same constructor"):
-        run()
-
-
-def test_values_unlike_the_roots_are_refused():
-    def wider(inherited, layer):
-        return fmap(lambda _: jnp.stack([inherited, inherited]), layer)
-
-    forest = pack(TreeF[float, Any], COMBS)
-    with pytest.raises(CarrierMismatch, match=r"`wider` hands f32\[2\] to a child, and the root is given f32\[\]"):
-        inherit(wider, forest, jnp.zeros(3))
-    with pytest.raises(CarrierMismatch, match=r"`at_root` has an array of shape \(2,\), and the forest 3 trees"):
-        inherit(wider, forest, jnp.zeros(2))
-    with pytest.raises(SignatureError, match="the forest has 1 sort, and there are 2 steps"):
-        inherit((wider, wider), forest, (jnp.zeros(3),))
-
-
 def test_annotate_is_decorate_in_pre_order_and_zero_past_the_last():
     forest = pack(TreeF, COMBS)
     alg = any_algebra(TreeF, jr.key(0), jnp.float32)
@@ -222,65 +193,3 @@ def test_annotate_is_decorate_in_pre_order_and_zero_past_the_last():
     assert not found[forest.size :].any()
     with pytest.raises(IndexError, match="trees are numbered from 0 to 2; 3 was asked for"):
         forest.nodes(3)
-
-
-def test_a_value_of_a_shape_that_a_step_does_not_take_is_shown():
-    weight = jnp.ones((3, 3))
-    step = lambda value, layer: fmap(lambda _: weight @ value, layer)
-    with pytest.raises(
-        CdlError, match=r"fails for a value of f32\[2\], from above, at `\w+` \(dot_general requires.*: give at"
-    ):
-        inherit(step, pack(TreeF[float, Any], COMBS), jnp.zeros((3, 2)))
-
-
-TREE = Fork(Leaf(1.0), Leaf(2.0))
-
-
-def reads_children(value: Any, layer: Any) -> Any:
-    return fmap(lambda child: value + child, layer)
-
-
-def test_a_step_that_reads_children_without_values_is_told_by_the_definition_too():
-    with pytest.raises(CdlError) as compiled:
-        inherit(reads_children, pack(TreeF, [TREE]), jnp.zeros(1))
-    assert any("`inherit` was given no `values`" in note for note in compiled.value.__notes__)
-    with pytest.raises(TypeError) as defined:
-        inherited(reads_children, 0.0)(TREE)
-    assert any(
-        "given a plain tree" in note and "`cdl.schemes.decorate(alg)(tree)`" in note for note in defined.value.__notes__
-    )
-
-
-def exchanged(layer: Any, value: Any) -> Any:
-    return inspect.unwrap(fmap)(lambda _: value, layer)  # without the hook of the tests
-
-
-def by_match(layer: Any, value: Any) -> Any:
-    match layer:
-        case Fork():
-            return Fork(value, value)
-        case _:
-            return layer
-
-
-@pytest.mark.parametrize(
-    ("step", "words"), [(exchanged, "`exchanged` fails: .* is not a layer"), (by_match, "gives a")]
-)
-def test_a_step_with_exchanged_arguments_is_told_their_order(step, words):
-    words = f"at `Fork`, .*{words}.*A step is called `step.value, layer.`: what is inherited comes first"
-    with pytest.raises(CdlError, match=words):
-        inherit(step, pack(TreeF, [TREE]), jnp.zeros(1))
-    with pytest.raises(CdlError, match=words):
-        inherited(step, 0.0)(TREE)
-
-
-def test_the_whole_call_is_shown_where_arguments_are_exchanged():
-    forest, step = pack(TreeF, [TREE]), lambda value, layer: fmap(lambda _: value, layer)
-    whole = r"`inherit\(step, forest, at_root\)`"
-    for arguments in ((forest, step, jnp.zeros(1)), (step, jnp.zeros(1), forest)):
-        with pytest.raises(CdlError, match=whole):
-            inspect.unwrap(inherit)(*arguments)
-    with pytest.raises(CdlError, match=r"`inherit\(step, pack\(signature, \[tree\]\), at_root\)`"):
-        inspect.unwrap(inherit)(step, TREE, jnp.zeros(1))
-    with pytest.raises(CdlError, match=r"a list is not an array: write `jnp.array\(\[…\]\)` of numbers"):
-        inherit(step, forest, [0])

@@ -1,7 +1,6 @@
 """A corpus: masks, sums of corpora, its line, and the type of its real numbers."""
 
 import functools
-import inspect
 import itertools
 from typing import Annotated, Any, Never, Union
 
@@ -12,9 +11,8 @@ import pytest
 from jaxtyping import Array, Float32
 from random_signatures import random_signature, random_trees
 
-from cdl import algebra, Base, CdlError, Corpus, fold, Fork, functor, Leaf, pack, TreeF
+from cdl import algebra, Base, Corpus, fold, Fork, functor, Leaf, pack, TreeF
 from cdl._engine.forests import _epoch, _pack
-from cdl.errors import PayloadMismatch
 
 
 TREES = [Leaf(1.0), Fork(Leaf(2.0), Leaf(3.0)), Leaf(4.0)]
@@ -30,10 +28,7 @@ def test_a_mask_chooses_trees():
     for mask in ([True, False, True], np.array([True, False, True]), jnp.array([True, False, True])):
         assert corpus[mask].trees() == [TREES[0], TREES[2]]
     assert len(corpus[corpus.nodes > 5]) == 0
-    with pytest.raises(IndexError, match="a truth value for each tree: there are 3, and it has 2"):
-        corpus[[True, False]]
-    with pytest.raises(IndexError, match="a slice, a list of numbers of trees or a mask, and got `float64`"):
-        corpus[np.array([0.5])]
+    assert corpus[np.array([2, 0], np.uint64)].trees() == [TREES[2], TREES[0]]
 
 
 def test_a_corpus_is_one_line():
@@ -77,49 +72,9 @@ class Others:
     """Another signature."""
 
 
-def test_corpora_that_do_not_fit_are_not_added():
-    corpus = Corpus(TreeF, TREES)
-    with pytest.raises(CdlError, match=r"of one corpus are of `A \+ X²`, and those of the other of `int`"):
-        corpus + Corpus(Other, [Other(1)])
-    with pytest.raises(CdlError, match=r"`Leaf` is `float32` of shape \(2,\) in some trees, and .*\(3,\)"):
-        Corpus(TreeF, [Leaf(np.ones(2, np.float32))]) + Corpus(TreeF, [Leaf(np.ones(3, np.float32))])
-
-
-@pytest.mark.parametrize("other", [TREES, 1, 2.0, None], ids=repr)
-def test_what_is_not_a_corpus_is_not_added(other):
-    corpus = Corpus(TreeF, TREES)
-    for add in (lambda: inspect.unwrap(Corpus.__add__)(corpus, other), lambda: other + corpus):
-        with pytest.raises(CdlError, match=r"is added to another, and was given .*: make one of the trees"):
-            add()
-
-
 def test_the_sum_of_corpora_is_python_s():
     corpora = [Corpus(TreeF, TREES[i : i + 1]) for i in range(3)]
     assert sum(corpora)[:].trees() == TREES
-
-
-@pytest.mark.parametrize(
-    "which",
-    [np.array([2**64 - 1], np.uint64), np.array([2**63 + 1], np.uint64), [2**63], [2**64], [0, 2**70], [-(2**70)]],
-    ids=str,
-)
-def test_numbers_past_64_bits_are_of_no_tree(which):
-    with pytest.raises(IndexError, match=r"trees are numbered from 0 to 2, and -?[0-9]+ was asked for") as error:
-        Corpus(TreeF, TREES)[which]
-    assert all(str(int(end)) in str(error.value) for end in (min(which), max(which)))
-
-
-def test_what_is_no_list_of_numbers_is_shown():
-    corpus = Corpus(TreeF, TREES)
-    assert corpus[np.array([2, 0], np.uint64)].trees() == [TREES[2], TREES[0]]
-    for which, found in (
-        (None, "None"),
-        ([[1], [1, 2]], r"\[\[1\], \[1, 2\]\]"),
-        ("a", "'a'"),
-        (0, "`int64` of shape"),
-    ):
-        with pytest.raises(IndexError, match=f"numbers of trees or a mask, and got {found}.*: write"):
-            inspect.unwrap(Corpus.__getitem__)(corpus, which)
 
 
 class Mixed:
@@ -143,16 +98,9 @@ MixedF = Union[Box, Pair]
 def test_real_numbers_have_the_type_that_is_asked_for():
     box = Box(0.5, 3, np.float32(0.25), 1.5)
     forest = pack(MixedF, [box, Pair((1.0, 2.0))], dtype=jnp.bfloat16)
-    by_place = {i: dtype for i, _, dtype in forest.bucket.storage if i in (1,)}
     found = forest.trees()
-    assert [np.asarray(x).dtype for x in (found[0].real, found[0].exact, found[0].free)] == [
-        jnp.bfloat16,
-        np.float32,
-        jnp.bfloat16,
-    ]
-    assert type(found[0].whole) is int
-    assert by_place
-    assert [x.dtype for x in found[1].both] == [jnp.bfloat16] * 2
+    wanted = [jnp.bfloat16, np.int32, np.float32, jnp.bfloat16, jnp.bfloat16, jnp.bfloat16]
+    assert [x.dtype for x in jax.tree.leaves(found)] == wanted
     assert fold(total, pack(TreeF, TREES, dtype=jnp.float16)).dtype == jnp.float16
     assert fold(total, Corpus(TreeF, TREES, dtype=jnp.bfloat16)[[1]]).tolist() == [5.0]
 
@@ -161,31 +109,8 @@ def test_python_numbers_and_arrays_become_one_variant():
     trees = [Fork(Leaf(1.0), Leaf(np.float32(2.0))), Leaf(np.float32(3.0)), Leaf(4.0)]
     forest = pack(TreeF, trees, dtype=jnp.bfloat16)
     assert len(forest.bucket.variants) == 2
+    assert {x.dtype for x in jax.tree.leaves(forest.trees())} == {jnp.dtype(jnp.bfloat16)}
     assert fold(total, forest).tolist() == [3.0, 3.0, 4.0]
-    assert [np.asarray(t.label).item() for t in forest.trees()[1:]] == [3.0, 4.0]
-
-
-@pytest.mark.parametrize(
-    ("dtype", "error", "words"),
-    [
-        (jnp.int8, CdlError, "`dtype` is `int8`, and it is the type of real numbers"),
-        (jnp.complex64, CdlError, "`dtype` is `complex64`"),
-        ("big", CdlError, "`dtype` is 'big': give a type of real numbers"),
-        (jnp.float64, CdlError, "`jax_enable_x64` is off"),
-    ],
-)
-def test_a_type_that_is_none_of_real_numbers_is_refused(dtype, error, words):
-    with pytest.raises(error, match=words):
-        pack(TreeF, TREES, dtype=dtype)
-
-
-def test_a_number_that_would_become_infinite_is_refused():
-    with pytest.raises(PayloadMismatch, match=r"`Leaf.label` holds 100000.0, and `float16` ends at 65504"):
-        pack(TreeF, [Leaf(1e5)], dtype=jnp.float16)
-    with pytest.raises(PayloadMismatch, match=r"become infinite. Scale the values, or give another `dtype`"):
-        pack(TreeF, [Leaf(1e5)], dtype=jnp.float16)
-    with jax.enable_x64(True):
-        assert fold(total, pack(TreeF, TREES, dtype=jnp.float64)).dtype == jnp.float64
 
 
 def test_a_family_has_a_functor_for_each_sort():

@@ -11,9 +11,10 @@ import pytest
 from agreement import pre_order
 from random_signatures import random_signature, random_trees
 
-from cdl import algebra, cata, CdlError, Corpus, fold, Forest, Fork, Leaf, Many, Node, pack, RoseF, TreeF
+from cdl import algebra, cata, Corpus, fold, Forest, Fork, Leaf, pack, TreeF
 from cdl._engine.forests._bucket import few_sizes, Size
 from cdl._engine.forests._schedule import ROWS, SIZE, VARIANT
+from cdl.errors import TreeTooLarge
 from cdl.functors import holes
 
 
@@ -78,29 +79,6 @@ def test_trees_are_packed_into_the_bucket_of_another_forest():
     assert jnp.array_equal(fold(total, forest), fold(total, pack(TreeF, [comb(9), comb(2)])))
 
 
-def test_a_bucket_has_room_for_a_number_of_nodes():
-    with pytest.raises(CdlError, match=r"the trees have 101 nodes and the bucket room for 64: pack fewer"):
-        pack(TreeF, [comb(50)], bucket=pack(TreeF, COMBS).bucket)
-
-
-def test_a_bucket_has_variants_that_are_all_there_are():
-    with pytest.raises(CdlError, match=r"`Fork` is not among the variants of the bucket \(Leaf\): leave"):
-        pack(TreeF, COMBS, bucket=pack(TreeF, [Leaf(1.0)]).bucket)
-
-
-def test_a_bucket_has_payloads_of_one_shape():
-    bucket = pack(TreeF, [Leaf(np.zeros(3, np.float32))]).bucket
-    with pytest.raises(CdlError, match=r"the payload of `Leaf` is .*2.* and the bucket's is .*3.*: leave"):
-        pack(TreeF, [Leaf(np.zeros(2, np.float32))], bucket=bucket)
-
-
-def test_a_bucket_has_chunks_for_so_many_children():
-    wide = lambda children: Node(0.0, Many([Node(1.0, Many())] * children))
-    bucket = pack(RoseF, [wide(2)]).bucket
-    with pytest.raises(CdlError, match=r"a node has 40 children and the bucket's chunks have room for fewer"):
-        pack(RoseF, [wide(40)], bucket=bucket)
-
-
 def test_classes_of_few_rows_have_few_sizes_of_chunk():
     sizes = Size(16, 40), Size(64, 128), Size(256, 512)
     groups = [np.full(20, 300), *[np.array([9])] * 8]
@@ -133,13 +111,23 @@ def test_an_empty_forest_in_a_bucket_has_no_results():
     assert not any(jnp.any(x) for x in gradient.payload)
 
 
+def test_pack_counts_shared_subtrees_each_time():
+    tree: Any = Leaf(1.0)
+    for _ in range(6):
+        tree = Fork(tree, tree)
+    assert pack(TreeF, [tree], max_nodes=127).size == 127
+    with pytest.raises(TreeTooLarge, match="126"):
+        pack(TreeF, [tree], max_nodes=126)
+
+
+def test_pack_reads_a_generator_and_keeps_its_error():
+    assert len(pack(TreeF, (Leaf(float(i)) for i in range(3)))) == 3
+    with pytest.raises(TypeError, match="unsupported operand"):
+        pack(TreeF, (Leaf(i + "1") for i in range(3)))
+
+
 def test_an_empty_batch_of_a_corpus_has_no_results():
     assert fold(total, Corpus(TreeF, COMBS)[[]]).shape == (0,)
-
-
-def test_an_empty_forest_without_a_bucket_has_no_structure_to_fold():
-    with pytest.raises(CdlError, match=r"an empty forest has no constructor .* give `pack` a `bucket`"):
-        fold(total, pack(TreeF, []))
 
 
 def rows_of(forest: Forest) -> dict[tuple[int, int], int]:

@@ -13,9 +13,8 @@ from any_coalgebra import of_layer, on_paths, parts, quickly
 from families import algebras, Block, BLOCKS, coalgebras, Lit, Neg, Return, seeds, Then
 from hlo import copies_in_loops
 
-from cdl import ana, cata, CdlError, choose, follow, Leaf, likelihood, pack, refold, TreeF, unfold
+from cdl import ana, cata, choose, follow, likelihood, pack, refold, unfold
 from cdl._functors.mapping import sorted_holes
-from cdl.errors import CarrierMismatch, SignatureError
 
 
 NODES = 40
@@ -183,76 +182,3 @@ def test_no_loop_of_a_refold_of_a_family_or_of_its_gradient_copies_a_table():
 
     compiled = jax.jit(jax.grad(total)).lower(arrays).compile()
     assert copies_in_loops(compiled.as_text(), {5 * 37, 5 * 37 + 24}) == []
-
-
-# What does not fit.
-def test_coalgebras_in_the_wrong_order_are_refused_by_name():
-    (expr, stmt), given = coalgebras(jnp.float32, many=False), seeds(jnp.float32, EXPRS, STMTS)
-    words = r"`GrowStmt`, of `Stmt`, puts a seed of sort 1 at place 0 of `Return`, which is of sort 0: give the coalg"
-    with pytest.raises(SignatureError, match=words):
-        unfold((stmt, expr), given[::-1], NODES)
-    words = r"`GrowStmt` gives layers of `Stmt`, and the node is a `Lit` of `Expr`: give a coalgebra for each sort"
-    with pytest.raises(SignatureError, match=words):
-        follow((stmt, expr), pack(BLOCKS, [Lit(1.0)]), seeds(jnp.float32, 0, 1)[::-1])
-    with pytest.raises(SignatureError, match=words):
-        likelihood((stmt, expr), row(given[::-1], 0))[0](Lit(1.0))
-
-
-def test_another_number_of_coalgebras_than_sorts_is_refused():
-    (expr, stmt), given = coalgebras(jnp.float32, many=False), seeds(jnp.float32, EXPRS, STMTS)
-    words = r"`Neg` is of a family of 2 sorts, and the number of coalgebras is 1: give one for each sort, in a tuple"
-    with pytest.raises(SignatureError, match=words):
-        unfold(expr, given[0], NODES)
-    with pytest.raises(SignatureError, match=words):
-        likelihood(expr, row(given[0], 0))(Neg(Lit(1.0)))
-    with pytest.raises(SignatureError, match=r"`Neg` .* the number of coalgebras is 3"):
-        unfold((expr, stmt, stmt), (*given, given[1]), NODES)
-    with pytest.raises(SignatureError, match="the forest has 2 sorts, and `follow` was given 1 coalgebra"):
-        follow(expr, pack(BLOCKS, [Lit(1.0)]), given[0])
-    for run in (lambda seeds: unfold((expr, stmt), seeds, NODES), lambda seeds: likelihood((expr, stmt), seeds)):
-        with pytest.raises(SignatureError, match="there are 2 coalgebras, and 1 seed: give seeds for each sort"):
-            run(given[:1])
-        with pytest.raises(SignatureError, match="there are 2 coalgebras, and a `list` of seeds"):
-            run(list(given))
-
-
-def test_seeds_that_differ_in_their_batch_axis_are_refused():
-    coalgs, ((h, depth), stmts) = coalgebras(jnp.float32, many=False), seeds(jnp.float32, EXPRS, STMTS)
-    with pytest.raises(CdlError, match=r"the seeds of sort 0 have the shapes \(2, 3\), \(1,\): .* one for each tree"):
-        unfold(coalgs, ((h, depth[:1]), stmts), NODES)
-    words = r"`seeds` has an array of shape \(2, 3\), and the forest 1 tree of sort 0"
-    with pytest.raises(CarrierMismatch, match=words):
-        follow(coalgs, pack(BLOCKS, [Lit(1.0)]), ((h, depth), stmts))
-    with pytest.raises(CarrierMismatch, match=r"`seeds` has an array of shape \(2,\), and the forest 1 tree: give"):
-        follow(lambda s: Leaf(s), pack(TreeF[float, Any], [Leaf(1.0)]), jnp.zeros(2))
-
-
-def test_a_coalgebra_that_changes_the_seed_of_a_sort_is_refused():
-    (expr, _), given = coalgebras(jnp.float32, many=False), seeds(jnp.float32, EXPRS, STMTS)
-
-    def longer(seed: Any) -> Any:
-        return Return((jnp.zeros(4), seed[1]))
-
-    words = (
-        r"`longer` is not a coalgebra: a seed of sort 0 goes in as \(f32\[3\], i32\[\]\) and comes out at place 0 of "
-    )
-    with pytest.raises(CarrierMismatch, match=words + r"`Return` as \(f32\[4\], i32\[\]\)"):
-        unfold((expr, longer), given, NODES)
-    forest = pack(BLOCKS, [Return(Lit(1.0))])
-    with pytest.raises(
-        CarrierMismatch, match=r"`longer` hands \(f32\[4\], i32\[\]\) to a child of sort 0, and the root is given"
-    ):
-        follow((expr, longer), forest, seeds(jnp.float32, 0, 1))
-
-
-def test_a_refold_of_a_family_that_does_not_fit_is_refused():
-    (expr, stmt), algs = coalgebras(jnp.float32, many=True), algebras(jnp.float32)
-    given = seeds(jnp.float32, 1, 1)
-    with pytest.raises(
-        SignatureError, match=r"2 coalgebras, for a family of sorts, .* give `refold` a number of `nodes`"
-    ):
-        refold(algs, (expr, stmt), given)
-    with pytest.raises(SignatureError, match="there are 2 coalgebras, and the number of algebras is 1"):
-        refold(algs[0], (expr, stmt), given, NODES)
-    with pytest.raises(SignatureError, match="of sort 0 grows `Expr`, and `OfStmt` reads `Stmt`: give the algebras"):
-        refold(algs[::-1], (expr, stmt), given, NODES)

@@ -2,14 +2,12 @@
 
 from typing import Any, Generic, Never, TypeVar
 
-import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
 
 import cdl
-from cdl.errors import PayloadMismatch
 
 
 X = TypeVar("X", covariant=True)
@@ -85,30 +83,8 @@ def test_random_keys_are_payloads_too():
     assert grown.payload[0].dtype == jr.key(0).dtype
 
 
-def test_a_bound_that_is_not_for_lists_or_streams_is_refused():
-    down = lambda s: cdl.choose(jnp.stack([0.5 - s, s - 0.5]), cdl.Nil(), cdl.Cons(s, s - 1))
-    with pytest.raises(cdl.CdlError, match=r"`total` is given to an `unfold` of lists.*leave it out"):
-        cdl.unfold(down, SEEDS, 6, total=3)
-    with pytest.raises(cdl.CdlError, match=r"`total` is given to an `unfold` of streams.*leave it out"):
-        cdl.unfold(lambda s: cdl.functors.StreamF(s, lambda: s + 1), SEEDS, 6, total=3)
-
-
-def test_trees_that_fit_no_table_are_refused_by_name():
-    coalg = grow("float32")
-    with pytest.raises(cdl.CdlError, match=r"4 trees of 1073741824 nodes each are more than the 2147483647 rows"):
-        jax.eval_shape(lambda s: cdl.unfold(coalg, s, 2**30, total=64).count, SEEDS)
-
-
 class Counted(cdl.Base[Typed, Never]):
     count: int
-
-
-@pytest.mark.parametrize("given", [lambda s: s, lambda s: 0.5, lambda s: s > 1], ids=["float32", "float", "bool"])
-def test_a_payload_of_another_kind_than_its_annotation_is_refused(given):
-    coalg = lambda s: cdl.choose(jnp.stack([1.5 - s, s - 1.5]), Counted(given(s)), Further(s - 1))
-    for call in (lambda: cdl.unfold(coalg, SEEDS, 16), lambda: cdl.refold(read, coalg, SEEDS, 16)):
-        with pytest.raises(PayloadMismatch, match=r"`Counted\.count` is annotated as integers and holds `"):
-            call()
 
 
 @pytest.mark.parametrize("given", [lambda s: 1, lambda s: True, lambda s: s.astype(int)])

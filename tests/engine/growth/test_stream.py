@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from agreement import close, differentiated
 
-from cdl import ana, CdlError, choose, Cons, Leaf, MealyF, Nil, run, to_list, unfold
+from cdl import ana, CdlError, choose, Cons, MealyF, Nil, run, to_list, unfold
 from cdl._engine.growth import _lists
 from cdl._engine.growth._stream import unfold_stream
-from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch, TreeTooLarge
+from cdl.errors import TreeTooLarge
 from cdl.functors import Lin, Snoc, StreamF, take, to_snoc
 
 
@@ -162,28 +162,6 @@ def test_grown_lists_are_sequences():
     total = lambda s: MealyF(lambda i: (s + i, s + i))
     grown = unfold_list(countdown, np.array([4, 0, 2]), 6)
     assert run(total, jnp.zeros(3, jnp.int32), grown.elements)[1].tolist() == [10, 0, 3]
-
-
-def test_a_coalgebra_that_is_none_of_lists_or_streams_is_refused():
-    seeds = np.array([1.0, 2.0])
-    with pytest.raises(ForeignLayer, match=r"gives a `Leaf` where a stream's layer belongs: `StreamF`"):
-        unfold_stream(lambda s: Leaf(s), seeds, 3)
-    with pytest.raises(ForeignLayer, match=r"gives `Leaf`, and a list's are `Nil` and `Cons`, or `Lin` and `Snoc`"):
-        unfold_list(lambda s: Leaf(s), seeds, 3)
-    with pytest.raises(CdlError, match="gives nothing but the empty list"):
-        unfold_list(lambda s: Nil(), seeds, 3)
-    two = lambda s: choose(jnp.zeros(2), Cons(s, s), Cons(jnp.zeros(2), s))
-    with pytest.raises(PayloadMismatch, match=r"gives elements f32\[\] and f32\[2\]: give all of them the same struct"):
-        unfold_list(two, seeds, 3)
-    wider = lambda s: choose(jnp.zeros(2), Nil(), Cons(s, jnp.zeros(2)))
-    with pytest.raises(CarrierMismatch, match=r"goes in as .*\[\].* comes out .* as .*\[2\]"):
-        unfold_list(wider, seeds, 3)
-    with pytest.raises(CarrierMismatch, match=r"goes in as f32\[\] and comes out as f32\[2\]"):
-        unfold_stream(lambda s: StreamF(s, lambda: jnp.zeros(2)), seeds, 3)
-    with pytest.raises(CdlError, match=r"the seeds have the shapes \(2,\), \(3,\): give arrays whose leading axis is"):
-        unfold_stream(lambda s: StreamF(s[0], lambda: s), (seeds, np.zeros(3)), 3)
-    with pytest.raises(CdlError, match="`nodes` is 0: give at least 1"):
-        unfold_list(countdown, seeds, 0)
 
 
 @pytest.mark.parametrize("element", [jnp.log, lambda s: jnp.sqrt(s - 0.5), lambda s: 1 / s])

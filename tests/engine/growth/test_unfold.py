@@ -16,13 +16,11 @@ from programs import primitives
 from random_signatures import random_signature
 
 from cdl import (
-    algebra,
     ana,
     Base,
     CdlError,
     choose,
     Cons,
-    fold,
     Fork,
     Leaf,
     Many,
@@ -247,14 +245,6 @@ def test_the_seeds_that_wait_are_counted_even_where_there_was_no_room_for_them()
     grown = unfold(many, jnp.array([1.0]), 3)
     assert (grown.count.tolist(), grown.waiting.tolist()) == ([3], [25])
     assert grown.child[0, :, :3].tolist() == [[1, 2, -1], [-1, -1, -1], [-1, -1, -1]]
-
-
-def test_what_was_grown_is_folded_when_it_is_packed():
-    grown = unfold(lambda n: choose(jnp.stack([1.5 - n, n - 1.5]), Leaf(n), Fork(n / 2, n / 2)), jnp.array([2.0]), 5)
-    with pytest.raises(
-        CdlError, match=r"given a `Grown`: pack what was grown, `fold\(alg, pack\(signature, grown\.trees"
-    ):
-        fold(algebra(lambda layer: jnp.zeros(())), grown)
 
 
 def test_what_a_coalgebra_draws_does_not_depend_on_the_layer_that_is_drawn():

@@ -9,8 +9,6 @@ import pytest
 
 import cdl
 from cdl import annotate, fold
-from cdl.errors import SignatureError
-from cdl.functors import SnocF
 
 
 LENGTHS = [3, 0, 5, 1, 4, 2]
@@ -43,60 +41,6 @@ def test_inside_jit_it_is_a_pytree():
     assert shown == ["Seq: 2 lists, traced; arrays of 3"]
     made = jax.jit(lambda x, n: cdl.Seq(x, n).lengths)(jnp.ones((2, 3)), jnp.array([1, 9]))  # what is traced is trusted
     assert made.tolist() == [1, 9]
-
-
-@pytest.mark.parametrize(
-    ("lengths", "message"),
-    [
-        ([1, 4], r"list 1 has length 4, and the arrays have 3 elements"),
-        ([-1, 3], r"list 0 has length -1: no length is below 0"),
-        ([1.0, 2.0], r"`lengths` are float64, and a length is a whole number"),
-        ([1.0, float("nan")], r"`lengths` are not a number"),
-        ([1, 2, 3], r"`lengths` has shape \(3,\), and there are 2 lists"),
-        (2, r"`lengths` has shape \(\), and there are 2 lists"),
-    ],
-)
-def test_lengths_that_do_not_fit_are_refused(lengths, message):
-    with pytest.raises(cdl.errors.LengthMismatch, match=message):
-        cdl.Seq(np.zeros((2, 3)), np.array(lengths))
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"a": np.zeros((2, 3)), "b": np.zeros((2, 4))}, r"`\['a'\]` has 2 lists of 3 elements and `\['b'\]` 2 of 4"),
-        (np.zeros((0, 3)), r"`values` has shape \(0, 3\), and no list"),
-        (np.zeros(3), r"`values` has shape \(3,\), and elements lie along two axes"),
-        ((), r"`values` holds no array"),
-        (np.full((2, 3), 2**40), r"`values` holds 1099511627776, and `int32`, the type that JAX gives it, ends at"),
-        (np.array([["a", "b"], ["c", "d"]]), r"`values` holds `<U1`, and an element is made of numbers"),
-    ],
-)
-def test_elements_that_make_no_batch_are_refused(values, message):
-    with pytest.raises(cdl.errors.PayloadMismatch, match=message):
-        cdl.Seq(values, np.array([1, 2]))
-
-
-@pytest.mark.parametrize("make", ["Seq", "Packed"])
-def test_lists_that_do_not_fit_each_other_are_refused(make):
-    of = getattr(cdl, make).of
-    with pytest.raises(cdl.errors.PayloadMismatch, match="there is no list"):
-        of([])
-    with pytest.raises(cdl.errors.PayloadMismatch, match=r"list 0 has elements float64\[2\] and list 1 float64\[3\]"):
-        of([np.zeros((4, 2)), np.zeros((4, 3))])
-    with pytest.raises(cdl.errors.PayloadMismatch, match="give every list the same structure"):
-        of([np.zeros(4), (np.zeros(4),)])
-    with pytest.raises(cdl.errors.LengthMismatch, match="the arrays of list 0 are 3 and 4 long"):
-        of([(np.zeros(4), np.zeros(3))])
-
-
-def test_arrays_shorter_than_the_longest_list_are_refused(ragged):
-    with pytest.raises(cdl.errors.LengthMismatch, match="the longest list has 5 elements, and `time` is 4"):
-        cdl.Seq.of(ragged, time=4)
-    with pytest.raises(cdl.errors.LengthMismatch, match="the longest of 2 lanes takes 8 steps, and `steps` is 4"):
-        cdl.Packed.of(ragged, lanes=2, steps=4)
-    with pytest.raises(cdl.errors.LengthMismatch, match="`lanes` is 0"):
-        cdl.Packed.of(ragged, lanes=0)
 
 
 @pytest.mark.parametrize("lanes", [None, 1, 2, 9])
@@ -141,34 +85,3 @@ def test_several_batches_stacked_are_not_one(ragged, kind):
         with pytest.raises(cdl.CdlError, match=r"one .*, and this is several, stacked along axes of shape \(2,\)"):
             ask(stacked)
     assert jnp.allclose(jax.vmap(lambda x: fold(total, x))(stacked), fold(total, batch)[None])
-
-
-def test_machines_read_one_batch(ragged):
-    batch = cdl.Seq.of(ragged)
-    stacked = jax.tree.map(lambda x: jnp.stack([x, x]), batch)
-    machine = lambda state: cdl.MealyF(lambda i: (state, state + i["x"].sum()))
-    with pytest.raises(cdl.CdlError, match="`len` is of one seq, and this is several, stacked"):
-        cdl.run(machine, jnp.zeros(6), stacked)
-
-
-def plain(layer: cdl.ListF[Any, Any]) -> Any:
-    return 0.0
-
-
-def from_the_start(layer: SnocF[Any, Any]) -> Any:
-    return 0.0
-
-
-def silent(layer):
-    return 0.0
-
-
-def test_a_plain_function_is_told_to_be_an_algebra(ragged):
-    for form in (fold, annotate):
-        for alg in (plain, from_the_start):
-            with pytest.raises(
-                SignatureError, match=rf"is a plain function, .*: write `@cdl.algebra` above `def {alg.__name__}"
-            ):
-                form(alg, cdl.Seq.of(ragged))
-        with pytest.raises(SignatureError, match=r"`silent` do not tell what it reads, .* of a function with `@cdl"):
-            form(silent, cdl.Seq.of(ragged))

@@ -17,7 +17,7 @@ from cdl import (
 from cdl._front_door import is_public
 
 
-def test_every_option_that_is_misspelt_is_answered_with_those_that_there_are():
+def test_every_function_answers_a_misspelt_option_with_its_own():
     found = [fn for fn in public().values() if not fn.__module__.startswith("cdl.laws")]
     given = {fn: inspect.signature(fn).parameters for fn in found}
     keyword = lambda fn: any(p.kind is p.KEYWORD_ONLY for p in given[fn].values())

@@ -1,7 +1,5 @@
 """A corpus: masks, sums of corpora, its line, and the type of its real numbers."""
 
-import functools
-import itertools
 from typing import Annotated, Any, Never, Union
 
 import jax
@@ -11,8 +9,7 @@ import pytest
 from jaxtyping import Array, Float32
 from random_signatures import random_signature, random_trees
 
-from cdl import algebra, Base, Corpus, fold, Fork, functor, Leaf, pack, TreeF
-from cdl._engine.forests import _epoch, _pack
+from cdl import algebra, Base, Corpus, fold, Fork, Leaf, pack, TreeF
 
 
 TREES = [Leaf(1.0), Fork(Leaf(2.0), Leaf(3.0)), Leaf(4.0)]
@@ -46,35 +43,12 @@ def test_a_sum_has_the_trees_of_both_and_folds_as_they_do(seed):
     assert both.nodes.tolist() == [*Corpus(signature, some).nodes, *Corpus(signature, others).nodes]
 
 
-def test_a_sum_is_packed_as_all_at_once():
-    both = Corpus(TreeF, TREES[:1]) + Corpus(TreeF, TREES[1:]) + Corpus(TreeF, [])
-    assert fold(total, both[:]).tolist() == fold(total, pack(TreeF, TREES)).tolist() == [1.0, 5.0, 4.0]
-
-
-def test_the_bucket_of_an_epoch_has_the_room_that_epochs_before_needed(monkeypatch):
-    monkeypatch.setattr(_epoch, "TRIED", 1)
-    monkeypatch.setattr(_pack, "MARGIN", 1.0)
-    comb: Any = lambda n: functools.reduce(Fork, [Leaf(1.0)] * n, Leaf(2.0))
-    trees = [comb(n) for n in range(60)]
-    corpus = Corpus(TreeF, trees)
-    buckets = [next(corpus.batches(4, key=jax.random.key(i), prefetch=0))[1].bucket for i in range(30)]
-    rooms = [(b.nodes, b.inner, b.leaves) for b in buckets]
-    fresh = [Corpus(TreeF, trees).batches(4, key=jax.random.key(i), prefetch=0) for i in range(30)]
-    assert any(next(a)[1].bucket.nodes < b.nodes for a, b in zip(fresh, buckets, strict=True))  # some are lighter
-    assert all(x <= y for a, b in itertools.pairwise(rooms) for x, y in zip(a, b, strict=True))
-
-
 class Other(Base["Others", Never]):
     label: int
 
 
 class Others:
     """Another signature."""
-
-
-def test_the_sum_of_corpora_is_python_s():
-    corpora = [Corpus(TreeF, TREES[i : i + 1]) for i in range(3)]
-    assert sum(corpora)[:].trees() == TREES
 
 
 class Mixed:
@@ -111,7 +85,3 @@ def test_python_numbers_and_arrays_become_one_variant():
     assert len(forest.bucket.variants) == 2
     assert {x.dtype for x in jax.tree.leaves(forest.trees())} == {jnp.dtype(jnp.bfloat16)}
     assert fold(total, forest).tolist() == [3.0, 3.0, 4.0]
-
-
-def test_a_family_has_a_functor_for_each_sort():
-    assert tuple(map(str, functor((TreeF, Other)))) == ("A + X²", "int")

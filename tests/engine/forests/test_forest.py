@@ -9,7 +9,7 @@ from random_families import flat, random_family, random_family_trees
 from random_signatures import random_signature, random_trees
 
 import cdl
-from cdl import annotate, Corpus, Fork, Leaf, ListF, Many, Node, pack, RoseF, TreeF
+from cdl import annotate, Corpus, Fork, Leaf, Many, Node, pack, RoseF, TreeF
 from cdl.functors import Succ, Zero
 
 
@@ -73,11 +73,6 @@ def test_the_nodes_of_a_sort_are_told(seed):
     for sort in range(len(kinds)):
         assert forest.of_sort(sort)[: forest.size].tolist() == [s == sort for s in wanted]
         assert not forest.of_sort(sort)[forest.size :].any()
-
-
-def test_an_empty_list_is_a_tree_too():
-    trees = [cdl.to_list([]), cdl.to_list([1, 2])]
-    assert pack(ListF, trees).trees() == trees
 
 
 @pytest.mark.parametrize("read", [lambda f: f.count, lambda f: f.mask, lambda f: f.tree_of, lambda f: f.of_sort(0)])

@@ -1,7 +1,6 @@
 """Packing: a forest says what it holds, keeps the trees' order, and fits the bucket that it is given."""
 
 import random
-from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -11,9 +10,7 @@ import pytest
 from agreement import pre_order
 from random_signatures import random_signature, random_trees
 
-from cdl import algebra, cata, Corpus, fold, Forest, Fork, Leaf, pack, TreeF
-from cdl._engine.forests._bucket import few_sizes, Size
-from cdl._engine.forests._schedule import ROWS, SIZE, VARIANT
+from cdl import algebra, Corpus, fold, Forest, Fork, Leaf, pack, TreeF
 from cdl.errors import TreeTooLarge
 from cdl.functors import holes
 
@@ -55,21 +52,10 @@ def test_a_traced_forest_says_so():
     assert "4 trees, traced" in seen[0]
 
 
-def test_results_stand_in_the_order_of_the_trees():
-    expected = [fold(total, pack(TreeF, [tree]))[0] for tree in COMBS]
-    assert jnp.allclose(fold(total, pack(TreeF, COMBS)), jnp.stack(expected))
-
-
 @pytest.mark.parametrize("which", [[0, 1, 2, 3], [2, 0], [3, 3, 1], np.array([1])])
 def test_a_batch_of_a_corpus_folds_as_the_forest_of_its_trees(which):
     batch = Corpus(TreeF, COMBS)[which]
     assert jnp.array_equal(fold(total, batch), fold(total, pack(TreeF, [COMBS[i] for i in which])))
-
-
-def test_a_corpus_of_every_tree_is_the_forest_of_them():
-    corpus = Corpus(TreeF, COMBS)
-    assert len(corpus) == 4
-    assert eqx.tree_equal(corpus[[0, 1, 2, 3]], pack(TreeF, COMBS))
 
 
 def test_trees_are_packed_into_the_bucket_of_another_forest():
@@ -77,30 +63,6 @@ def test_trees_are_packed_into_the_bucket_of_another_forest():
     forest = pack(TreeF, [comb(9), comb(2)], bucket=bucket)
     assert forest.bucket == bucket
     assert jnp.array_equal(fold(total, forest), fold(total, pack(TreeF, [comb(9), comb(2)])))
-
-
-def test_classes_of_few_rows_have_few_sizes_of_chunk():
-    sizes = Size(16, 40), Size(64, 128), Size(256, 512)
-    groups = [np.full(20, 300), *[np.array([9])] * 8]
-    assert few_sizes(sizes, groups, [3] * 9) == (3, *[1] * 8)
-    assert few_sizes(sizes, groups, [3] * 8 + [20]) == (3, *[1] * 7, 2)  # room for four times as many children
-    assert few_sizes(sizes, groups[:2], [3] * 2) == (3, 3)  # so few that none is given up
-
-
-@pytest.mark.parametrize("narrow", [0, 1])
-def test_rows_of_a_class_are_in_chunks_of_its_own_sizes(narrow):
-    tree = Fork(Leaf(1.0), Fork(Leaf(2.0), Leaf(3.0)))
-    bucket = pack(TreeF, [tree] * 40).bucket
-    few = [(2, 2), (2, 2)]
-    few[narrow] = (1, 1)
-    sizes = Size(2, 2), Size(64, 2)
-    forest = pack(TreeF, [tree] * 40, bucket=replace(bucket, sizes=sizes, pieces=sizes, few=tuple(few)))
-    for table in (forest.chunk, forest.piece):
-        own = np.asarray(table)[np.asarray(table)[:, ROWS] > 0]
-        small = np.array(bucket.classes)[own[:, VARIANT]] == narrow
-        assert set(own[small, SIZE]) == {0}
-        assert set(own[~small, SIZE]) == {1}
-    assert fold(total, forest).tolist() == [float(cata(total)(tree))] * 40
 
 
 def test_an_empty_forest_in_a_bucket_has_no_results():
@@ -124,10 +86,6 @@ def test_pack_reads_a_generator_and_keeps_its_error():
     assert len(pack(TreeF, (Leaf(float(i)) for i in range(3)))) == 3
     with pytest.raises(TypeError, match="unsupported operand"):
         pack(TreeF, (Leaf(i + "1") for i in range(3)))
-
-
-def test_an_empty_batch_of_a_corpus_has_no_results():
-    assert fold(total, Corpus(TreeF, COMBS)[[]]).shape == (0,)
 
 
 def rows_of(forest: Forest) -> dict[tuple[int, int], int]:

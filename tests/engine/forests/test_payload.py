@@ -4,7 +4,7 @@ import dataclasses
 import enum
 import types
 from collections.abc import Sequence
-from typing import Annotated, Any, Generic, Literal, NamedTuple, Never, NewType, Optional, TypedDict, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Never, NewType, TypedDict, TypeVar
 
 import equinox as eqx
 import jax
@@ -15,22 +15,15 @@ import pytest
 import typing_extensions
 from jaxtyping import (
     Array,
-    ArrayLike,
     BFloat16,
     Bool,
-    Complex,
     Float32,
     Float64,
     Inexact,
     Int,
-    Int4,
     Int8,
-    Int64,
     Integer,
-    Real,
-    Shaped,
     UInt,
-    UInt8,
 )
 from numpy.typing import NDArray
 
@@ -102,13 +95,10 @@ def packed(kind: type[Any], values: Sequence[Any]) -> list[Any]:
         (float, [1.5, 2, float("inf"), float("nan")], "float32"),
         (float, [ml_dtypes.bfloat16(1.5), 1], "bfloat16"),
         (float, [np.float64(1.5), jnp.float32(2), 3], "float32"),
-        (float, [2**70], "float32"),
         (int, [1, 2**31 - 1, -(2**31)], "int32"),
-        (int, [True, 2], "int32"),
         (int, [np.int8(3)], "int8"),
         (int, [np.uint64(3), np.int64(-3)], "int32"),
         (int, [Colour.RED, Colour.BLUE], "int32"),
-        (bool, [np.True_, False], "bool"),
         (complex, [1 + 2j, 3, 0.5], "complex64"),
         (Any, [1, 2.5], "float32"),
         (A, [jnp.bfloat16(1.5), jnp.bfloat16(2)], "bfloat16"),
@@ -116,25 +106,14 @@ def packed(kind: type[Any], values: Sequence[Any]) -> list[Any]:
         (Float64[Array, ""], [0.1], "float32"),
         (BFloat16[Array, ""], [1.5, jnp.float32(2)], "bfloat16"),
         (Int8[Array, ""], [-128, 127], "int8"),
-        (Int4[Array, ""], [-8, 7], "int4"),
-        (Int64[Array, ""], [5], "int32"),
         (Int[Array, ""], [np.int16(5)], "int16"),
-        (UInt8[Array, "0"], [np.zeros(0, np.int64)], "uint8"),
         (UInt[Array, ""], [5], "uint32"),
         (Bool[Array, "2"], [np.array([True, False])], "bool"),
-        (Complex[Array, ""], [1.5], "complex64"),
         (Integer[Array, ""], [5], "int32"),
         (Inexact[Array, ""], [5], "float32"),
-        (Real[Array, ""], [5, 2.5], "float32"),
-        (Shaped[Array, ""], [True], "bool"),
-        (ArrayLike, [5], "int32"),
-        (np.integer, [np.uint8(5)], "uint8"),
         (NDArray[np.int8], [np.array([5, -5])], "int8"),
         (float | None, [1, 2.5], "float32"),
-        (Optional[int], [1], "int32"),  # noqa: UP045
         (int | float, [1, 2.5], "float32"),
-        (Annotated[float, "a note"], [1], "float32"),
-        (Share, [1], "float32"),
         (Literal[1, 2], [2], "int32"),
     ],
     ids=str,
@@ -152,7 +131,6 @@ BEYOND = 16777217  # the first integer that is not a `float32`
 @pytest.mark.parametrize(
     ("annotations", "value", "dtypes"),
     [
-        ({"a": tuple[int, int], "b": float}, ((BEYOND, 2), 3), "int32 int32 float32"),
         ({"a": tuple[int, ...], "b": float}, ((BEYOND,) * 3, 3), "int32 int32 int32 float32"),
         ({"a": dict[str, float], "b": int}, ({"x": 1, "y": 2}, BEYOND), "float32 float32 int32"),
         ({"a": Data, "b": float}, (Data(BEYOND, (BEYOND, 1)), 1), "int32 int32 float32 float32"),
@@ -167,7 +145,7 @@ BEYOND = 16777217  # the first integer that is not a `float32`
     ],
     ids=str,
 )  # fmt: skip
-def test_each_number_inside_a_payload_has_the_type_that_is_annotated_there(annotations, value, dtypes):
+def test_pack_gives_numbers_in_containers_the_annotated_dtype(annotations, value, dtypes):
     (layer,) = packed(constructor(**annotations), [value])
     given, found = (
         jax.tree.leaves(tuple(getattr(x, n) for n in annotations)) for x in (constructor(**annotations)(*value), layer)
@@ -198,17 +176,10 @@ def test_wide_numbers_are_kept_where_they_are_switched_on():
         assert (int(layer.a), float(layer.b)) == (2**40, 1e300)
         (layer,) = packed(constructor(a=np.uint64), [(True,)])
         assert (str(layer.a.dtype), int(layer.a)) == ("uint64", 1)
-        kind = constructor(a=int, b=float)
-        with pytest.raises(PayloadMismatch, match=r"`Made.a` holds 9223372036854775808, and `int64` ends at"):
-            pack(kind, [kind(2**63, 1.0)])
-        with pytest.raises(
-            PayloadMismatch, match=r"`Made.b` holds the integer 9007199254740993, which is not a `float64`"
-        ):
-            pack(kind, [kind(1, 2**53 + 1)])
 
 
 @pytest.mark.parametrize("some", [((None, None), (1, 2), (None, 2), (1, None)), ((1, 2), (None, 2), (1, None))])
-def test_payloads_that_may_be_missing_are_packed_into_the_bucket_of_another_forest(some):
+def test_pack_of_optional_payloads_fits_the_bucket_of_another(some):
     kind = constructor(a=int | None, b=float | None)
     trees = [kind(*x) for x in some]
     bucket = pack(kind, trees).bucket

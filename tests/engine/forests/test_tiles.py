@@ -1,13 +1,8 @@
 """Tiles have every row and every edge of a `Many` once, and of one stage and variant each."""
 
-from typing import Any
-
 import numpy as np
 import pytest
-from few import few
 
-import cdl
-from benchmarks._problems import problem
 from cdl._engine.forests._tiles import TILE, tiled
 
 
@@ -24,19 +19,3 @@ def test_a_run_is_cut_into_tiles(counts, start):
     ]
     assert first.tolist() == [tile[0] for tile in each]
     assert place.tolist() == [t * TILE + o for t, tile in enumerate(each) for o in range(len(tile))]
-
-
-@pytest.mark.parametrize("name", few(["own", "binary"], 0))
-def test_rows_and_edges_are_where_the_tables_say(name):
-    python = problem(name, 4, 16)
-    forest = cdl.pack(python.signature, python.trees)
-    arrays: Any = {k: np.asarray(v) for k, v in vars(forest).items() if hasattr(v, "shape")}
-    for table, own, until in (
-        (arrays["tile"], np.flatnonzero(arrays["until"]), arrays["until"]),
-        (arrays["edges_tile"], np.flatnonzero(arrays["edges_until"]), arrays["edges_until"]),
-    ):
-        place, first = table[own, 0], table[table[own, 0] // TILE, 1]
-        assert len(set(place.tolist())) == len(own)
-        np.testing.assert_array_equal(first + place % TILE, own)
-        np.testing.assert_array_equal(until[first], until[own])
-        assert len(own) or name == "binary"

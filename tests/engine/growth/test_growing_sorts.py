@@ -35,7 +35,7 @@ MIXED: list[Any] = [Neg(EXPR), Then(Return(EMPTY), Lit(2.0)), Return(Lit(0.4)), 
 PLACES = [(0, 0), (1, 0), (1, 1), (0, 1)]  # of which sort each is, and of which of its seeds
 
 
-def test_following_a_family_is_its_likelihood_in_value_and_gradient():
+def test_follow_of_a_family_is_likelihood_with_gradients():
     with jax.enable_x64(True):
         coalgs, given = coalgebras(jnp.float64, many=False), seeds(jnp.float64, EXPRS, STMTS)
         forest = pack(BLOCKS, MIXED)
@@ -109,17 +109,7 @@ def test_unfolding_a_family_is_ana_by_key_in_value_and_gradient():
         close((total, slopes), eqx.filter_value_and_grad(defined)((coalgs, given)), 1e-10)
 
 
-@pytest.mark.slow  # each of the two is held to its definition
-def test_the_chances_of_what_was_grown_are_its_likelihood():
-    coalgs, given = coalgebras(jnp.float32, many=False), seeds(jnp.float32, EXPRS, STMTS)
-    both = unfold(coalgs, given, NODES, key=jr.key(1))
-    assert not any(grown.cut.any() for grown in both)
-    trees = [tree for grown in both for tree in grown.trees()]
-    chances = jnp.concatenate([grown.log_prob.sum(1) for grown in both])
-    close(follow(coalgs, pack(BLOCKS, trees), given), chances, 1e-4)
-
-
-def test_a_refold_of_a_family_is_cata_after_ana_in_value_and_gradient():
+def test_refold_of_a_family_is_cata_after_ana_with_gradients():
     with jax.enable_x64(True):
         algs, coalgs = algebras(jnp.float64), coalgebras(jnp.float64, many=True)
         given = seeds(jnp.float64, EXPRS, STMTS)
@@ -172,7 +162,7 @@ def test_a_sort_is_never_computed_at_a_seed_that_is_none():
 
 
 @pytest.mark.slow  # that of `unfold` is read in the suite
-def test_no_loop_of_a_refold_of_a_family_or_of_its_gradient_copies_a_table():
+def test_refold_of_a_family_copies_no_table_in_loops():
     models = algebras(jnp.float32), coalgebras(jnp.float32, many=True), seeds(jnp.float32, 3, 2)
     arrays, rest = eqx.partition(models, eqx.is_inexact_array)
 

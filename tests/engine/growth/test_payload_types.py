@@ -4,7 +4,6 @@ from typing import Any, Generic, Never, TypeVar
 
 import jax.numpy as jnp
 import jax.random as jr
-import numpy as np
 import pytest
 
 import cdl
@@ -32,37 +31,31 @@ class Both(cdl.Base[Typed, X], Generic[X]):
     right: X
 
 
-def grow(dtype):
-    def coalg(s):
-        value = (s > 0.5) if dtype == "bool" else jnp.round(s).astype(dtype)
-        scores = jnp.stack([1.5 - s, jnp.where(s < 3, s - 1.5, 0.0), s - 3.5])
-        return cdl.choose(scores, End(value), Further(s - 1), Both(value, s / 2, s - 2))
+def of_each(x):
+    """A number of every type."""
+    return {t: x > 0.5 if t == "bool" else jnp.round(x).astype(t) for t in TYPES}
 
-    return coalg
+
+def coalg(s):
+    scores = jnp.stack([1.5 - s, jnp.where(s < 3, s - 1.5, 0.0), s - 3.5])
+    return cdl.choose(scores, End(of_each(s)), Further(s - 1), Both(of_each(s), s / 2, s - 2))
 
 
 @cdl.algebra
 def read(layer):
     if isinstance(layer, Further):
         return layer.below * 3
-    value = (
-        jnp.where(~layer.value, 1.0, 2.0)
-        if jnp.issubdtype(layer.value.dtype, jnp.bool_)
-        else jnp.real(layer.value).astype(float)
-    )
+    value = sum(jnp.real(x).astype(float) for x in layer.value.values()) + jnp.where(~layer.value["bool"], 1.0, 2.0)
     return value if isinstance(layer, End) else value + layer.left - 2 * layer.right
 
 
 SEEDS = jnp.array([1.0, 0.2, 2.6, 5.25])
 
 
-@pytest.mark.parametrize("dtype", TYPES)
-def test_payloads_keep_their_type(dtype):
-    coalg = grow(dtype)
+def test_payloads_of_every_type_keep_it():
     grown = cdl.unfold(coalg, SEEDS, 16)
-    defined = [cdl.ana(coalg)(s) for s in SEEDS]
-    assert {x.dtype for x in grown.payload} == {np.dtype(dtype)}
-    assert grown.trees() == defined
+    assert sorted(str(x.dtype) for x in grown.payload) == sorted(TYPES)
+    assert grown.trees() == [cdl.ana(coalg)(s) for s in SEEDS]
     values, _ = cdl.refold(read, coalg, SEEDS, 16)
     assert values.tolist() == [float(cdl.hylo(read, coalg)(s)) for s in SEEDS]
     likely = [float(cdl.likelihood(coalg, s)(tree)) for s, tree in zip(SEEDS, grown.trees(), strict=True)]
@@ -87,7 +80,7 @@ class Counted(cdl.Base[Typed, Never]):
     count: int
 
 
-@pytest.mark.parametrize("given", [lambda s: 1, lambda s: True, lambda s: s.astype(int)])
+@pytest.mark.parametrize("given", [lambda s: True, lambda s: s.astype(int)])
 def test_a_payload_of_the_kind_of_its_annotation_is_taken(given):
     coalg = lambda s: cdl.choose(jnp.stack([1.5 - s, s - 1.5]), Counted(given(s)), Further(s - 1))
     assert cdl.unfold(coalg, SEEDS, 16).trees() == [cdl.ana(coalg)(s) for s in SEEDS]

@@ -56,7 +56,7 @@ def test_empty_lists_have_the_gradient_of_their_value(kind, how):
 
 
 @pytest.mark.parametrize(("moore", "wanted"), [(False, 0), (True, 6)])
-def test_a_machine_that_takes_no_step_has_the_gradient_of_what_it_shows(moore, wanted):
+def test_run_of_no_steps_has_the_gradient_of_what_it_shows(moore, wanted):
     def machine(w):
         further = lambda s: lambda x: s + w * jnp.log(x)
         if moore:
@@ -70,19 +70,3 @@ def test_a_machine_that_takes_no_step_has_the_gradient_of_what_it_shows(moore, w
     to_weight, to_state = jax.grad(total, (0, 1))(jnp.array(2.0), jnp.full(2, 3.0))
     assert to_weight == wanted
     assert to_state.tolist() == [1 + 2 * moore] * 2
-
-
-def test_elements_and_states_without_numbers_have_a_gradient_beside():
-    class Wide(cdl.Algebra[SnocF[Any, Any], Any]):
-        w: Any
-
-        def __call__(self, layer):
-            match layer:
-                case Lin():
-                    return self.w, jnp.zeros(0)
-                case Snoc((a, none), (x, nothing)):
-                    return a * self.w + x, none + nothing
-
-    elements = jnp.ones((2, 3)), jnp.ones((2, 3, 0))
-    total = lambda w: jnp.sum(cdl.fold(Wide(w), cdl.Seq(elements, np.array([3, 1])))[0])
-    assert float(jax.grad(total)(jnp.array(2.0))) == (4 * 8 + 2 * 2 + 1) + 2 * 2  # of w⁴ + w² + w + 1, and of w² + 1

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import cdl
-from cdl import annotate, fold
 
 
 LENGTHS = [3, 0, 5, 1, 4, 2]
@@ -53,15 +52,6 @@ def test_lists_are_laid_end_to_end_and_found_again(ragged, lanes):
     assert jax.tree.all(jax.tree.map(np.array_equal, again, cdl.Seq.of(ragged)))
 
 
-def test_no_lane_is_left_half_empty(ragged):
-    packed = cdl.Packed.of(ragged)
-    assert (packed.steps, packed.lanes, packed.fill) == (5, 3, 1.0)
-    assert repr(packed) == "Packed: 6 lists, the longest 5, fill 1.00; 3 lanes of 5 steps"
-    rng = np.random.default_rng(0)
-    many = cdl.Packed.of([np.zeros(n, np.float32) for n in rng.geometric(0.02, 300)], lanes=16)
-    assert many.fill > 0.75
-
-
 def test_an_epoch_of_packed_batches_has_few_shapes():
     rng = np.random.default_rng(1)
     batches = [[np.zeros(n, np.float32) for n in rng.geometric(0.03, 64)] for _ in range(30)]
@@ -73,15 +63,3 @@ def test_an_epoch_of_packed_batches_has_few_shapes():
 @cdl.algebra
 def total(layer: cdl.ListF[Any, Any]) -> Any:
     return layer.head["x"].sum() + layer.tail if isinstance(layer, cdl.Cons) else 0.0
-
-
-@pytest.mark.parametrize("kind", [cdl.Seq, cdl.compiled.Packed])
-def test_several_batches_stacked_are_not_one(ragged, kind):
-    batch = kind.of(ragged)
-    stacked = jax.tree.map(lambda x: jnp.stack([x, x]), batch)
-    assert "several, stacked, (2,)" in repr(stacked)
-    read = [len, lambda x: x.fill, lambda x: fold(total, x), lambda x: annotate(total, x)]
-    for ask in [*read, lambda x: x.mask] if kind is cdl.Seq else read:
-        with pytest.raises(cdl.CdlError, match=r"one .*, and this is several, stacked along axes of shape \(2,\)"):
-            ask(stacked)
-    assert jnp.allclose(jax.vmap(lambda x: fold(total, x))(stacked), fold(total, batch)[None])

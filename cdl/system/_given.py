@@ -6,9 +6,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .._engine.arrays._carrier import Carrier, cast, misfit
 from .._engine.arrays._given import arrays
 from .._engine.arrays.shapes import shown
-from .._engine.numbers._types import cast, misfit, Own
 from .._functors.described import described
 from .._functors.words import short
 from ..errors import PortMismatch
@@ -40,8 +40,8 @@ def given_to(system: System, inputs: Any) -> Any:
 def _given(system: System, name: str, value: Any, struct: Any) -> Any:
     value = arrays(value, f"the input `{name}` of `{system.name}`")
     leaves, structure = jax.tree.flatten(struct)
-    own = Own.of(value)
-    if not own.alike(Own(structure, tuple(leaves))) or misfit(leaves, own) is not None:
+    own = Carrier.of(value)
+    if not own.alike(Carrier(structure, tuple(leaves))) or misfit(leaves, own) is not None:
         raise PortMismatch(
             f"`{system.name}` was given {shown(value)} for `{name}`, whose type is {shown(struct)}: "
             f"{_cast_to(own, leaves)}."
@@ -49,7 +49,7 @@ def _given(system: System, name: str, value: Any, struct: Any) -> Any:
     return exact(jax.tree.map(cast, value, struct))
 
 
-def _cast_to(own: Own, leaves: list[Any]) -> str:
+def _cast_to(own: Carrier, leaves: list[Any]) -> str:
     """What to write for a value of another type than that of a port with these leaves."""
     if len(leaves) == len(own.leaves) == 1 and own.leaves[0].shape == leaves[0].shape:
         real = not jnp.issubdtype(own.leaves[0].dtype, jnp.complexfloating)

@@ -5,9 +5,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .._engine.arrays._carrier import Carrier, cast, misfit
 from .._engine.arrays._given import arrays
 from .._engine.arrays.shapes import shown
-from .._engine.numbers._types import cast, misfit, Own
 from ..errors import CarrierMismatch
 from ._exact import exact
 from ._system import System
@@ -19,7 +19,7 @@ def in_type_of(own: Any, given: Any, what: str) -> Any:
     **Raises:** `CarrierMismatch` where it has another type; a number of Python's takes that type where it holds it.
     """
     is_complex = [jnp.iscomplexobj(x) for x in jax.tree.leaves(arrays(given, what))]
-    wanted, value = Own.of(own), Own.of(given)
+    wanted, value = Carrier.of(own), Carrier.of(given)
     if (
         not value.alike(wanted)
         or any(x and not jnp.iscomplexobj(y) for x, y in zip(is_complex, jax.tree.leaves(own), strict=True))
@@ -37,7 +37,7 @@ def held(system: System, state: Any) -> Any:
     state = arrays(state, f"a state of `{system.name}`")
     if system.state is None:
         return exact(state)
-    given, wanted = Own.of(state), Own.of(system.state)
+    given, wanted = Carrier.of(state), Carrier.of(system.state)
     if not given.alike(wanted) or misfit(wanted.leaves, given) is not None:
         raise CarrierMismatch(
             f"`{system.name}` was given the state {shown(state)}, and its states are {shown(system.state)}: give "

@@ -2,6 +2,8 @@
 
 import enum
 import functools
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any, Generic, Never, TypeVar, Union
 
@@ -12,8 +14,9 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from cdl import Algebra, algebra, Base, cata, CdlError, fold, Many, pack
+from cdl import Algebra, algebra, Base, cata, CdlError, fmap, fold, inherit, Many, pack
 from cdl.errors import CarrierMismatch
+from cdl.schemes import product
 
 
 X = TypeVar("X", covariant=True)
@@ -158,6 +161,22 @@ def a_kind_pattern(layer: Any) -> Any:
     return 0
 
 
+def a_nested_match(layer: Any) -> Any:
+    match layer:
+        case Word(word, weight, _):
+            match word:
+                case Op.ADD:
+                    return weight
+    return 0.0
+
+
+def a_union(layer: Any) -> Any:
+    match layer:
+        case Word(_, weight, _):
+            return weight if isinstance(weight, int | float) else 0.0
+    return 0.0
+
+
 class InAModule(Algebra[Any, Any]):
     by: float
 
@@ -169,6 +188,7 @@ class InAModule(Algebra[Any, Any]):
 
 
 NEVER = [compares, is_in, a_member, a_pattern, a_member_pattern, a_flag, by_keyword, is_true, a_kind, a_kind_pattern]
+NEVER += [a_nested_match, a_union]
 
 
 @pytest.mark.parametrize("case", [*NEVER, InAModule(1.0)], ids=lambda case: getattr(case, "__name__", "module"))
@@ -176,6 +196,45 @@ def test_fold_raises_for_what_an_array_always_denies(case: Any):
     name = "InAModule.__call__" if isinstance(case, Algebra) else case.__name__
     with pytest.raises(CdlError, match=rf"`{name}` asks whether a payload is.*at line \d+ of test_what"):
         fold(case if isinstance(case, Algebra) else algebra(case), FOREST)
+
+
+def test_every_algebra_of_a_call_is_looked_at():
+    def down(value: Any, layer: Any) -> Any:
+        match layer:
+            case Word("so"):
+                return layer
+        return fmap(lambda _: value, layer)
+
+    for call in (
+        lambda: fold(product(algebra(compares), reads(lambda i, w, f: w)), FOREST),
+        lambda: inherit(down, FOREST, jnp.zeros(2)),
+    ):
+        with pytest.raises(CdlError, match="asks whether a payload is"):
+            call()
+
+
+def test_a_name_that_is_used_again_is_no_payload():
+    @algebra
+    def twice(layer: Any) -> Any:
+        match layer:
+            case Word(_, weight, _):
+                return sum(weight / 2 if half == "half" else weight for half in ("half", "whole"))
+            case Sum(half, other):
+                return half + other
+            case Some(parts):
+                return parts.sum()
+
+    assert fold(twice, FOREST).tolist() == [1.5, 6.0]
+
+
+def test_an_algebra_is_not_kept_by_the_cache():
+    array = jnp.ones(3)
+    alive = weakref.ref(array)
+    alg = reads((lambda array: lambda i, w, f: w * array.sum())(array))
+    fold(alg, FOREST)
+    del alg, array
+    gc.collect()
+    assert alive() is None
 
 
 def test_fold_does_not_ask_of_settings_or_of_layers():

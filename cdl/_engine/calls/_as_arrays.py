@@ -59,12 +59,13 @@ def _expect(fn: Any) -> None:
     for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
         with contextlib.suppress(ValueError):  # a name that has no value yet
             names[name] = cell.cell_contents
-    for line, question, advice in _questions(tree, names):
-        at = f"at line {fn.__code__.co_firstlineno + line - 1} of {pathlib.Path(fn.__code__.co_filename).name}"
-        raise CdlError(
-            f"`{fn.__qualname__}` asks {question} {at}: a payload is an array, and the answer is the same for all. "
-            f"So {advice}."
-        )
+    for x in _asked(tree, names):
+        if advice := _advice(_value(x, names)):
+            at = f"at line {fn.__code__.co_firstlineno + x.lineno - 1} of {pathlib.Path(fn.__code__.co_filename).name}"
+            raise CdlError(
+                f"`{fn.__qualname__}` asks whether a payload is `{ast.unparse(x)}` {at}: it is an array, and the "
+                f"answer is the same for all. So {advice}."
+            )
 
 
 @functools.lru_cache(maxsize=1024)
@@ -79,8 +80,8 @@ def _source(code: types.CodeType) -> Any:
     return found[0] if len(found) == 1 or (kinds is ast.FunctionDef and found) else None
 
 
-def _questions(tree: Any, names: Mapping[str, Any]) -> Iterator[tuple[int, str, str]]:
-    """The line, the question, and what to write instead."""
+def _asked(tree: Any, names: Mapping[str, Any]) -> Iterator[Any]:
+    """What a payload is matched against, compared with, or asked to be an instance of."""
     payloads, fields = set[str](), dict[str, set[str]]()  # names of payloads; of what is matched, with its fields
     for node in ast.walk(tree):
         match node:
@@ -92,7 +93,6 @@ def _questions(tree: Any, names: Mapping[str, Any]) -> Iterator[tuple[int, str, 
                         fields.setdefault(name, set()).update(_constructors(pattern.cls, names))
             case ast.Call(ast.Name("isinstance"), [ast.Name(name), kind]):
                 fields.setdefault(name, set()).update(_constructors(kind, names))
-
     payloads -= {x.id for x in ast.walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
 
     def is_payload(x: ast.AST) -> bool:
@@ -106,35 +106,28 @@ def _questions(tree: Any, names: Mapping[str, Any]) -> Iterator[tuple[int, str, 
     for node in ast.walk(tree):
         match node:
             case ast.MatchClass() if _constructors(node.cls, names):
-                yield from _of_patterns(_fields(node), names)
+                yield from _fields(node)
             case ast.Match(subject, cases) if is_payload(subject):
-                yield from _of_patterns(_each(case.pattern for case in cases), names)
-            case ast.Compare(left, _, others) if any(map(is_payload, (left, *others))):
-                for x in (left, *others):
-                    if isinstance(x, ast.Constant) and isinstance(x.value, bool):
-                        if isinstance(node.ops[0], ast.Is | ast.IsNot):
-                            yield node.lineno, f"whether a payload is `{x.value}` itself", TRUTH
-                    elif _is_word(_value(x, names)):
-                        yield node.lineno, f"whether a payload is `{ast.unparse(x)}`", WORD
+                yield from _each(case.pattern for case in cases)
+            case ast.Compare(left, [op, *_], others) if any(map(is_payload, (left, *others))):
+                by_identity = isinstance(op, ast.Is | ast.IsNot)
+                yield from (x for x in (left, *others) if by_identity or not isinstance(_value(x, names), bool))
             case ast.Call(ast.Name("isinstance"), [x, kind]) if is_payload(x):
-                kinds = _value(kind, names)
-                if all(k in KINDS for k in (kinds if isinstance(kinds, tuple) else (kinds,))):
-                    yield node.lineno, f"whether a payload is of `{ast.unparse(kind)}`", KIND
+                yield kind
 
 
-def _of_patterns(patterns: list[ast.pattern], names: Mapping[str, Any]) -> Iterator[tuple[int, str, str]]:
-    """The questions of the patterns that a payload is matched against."""
-    for x in patterns:
-        if isinstance(x, ast.MatchSingleton) and x.value is not None:
-            yield x.lineno, f"whether a payload is `{x.value}`", TRUTH
-        elif isinstance(x, ast.MatchValue) and _is_word(_value(x.value, names)):
-            yield x.lineno, f"whether a payload is `{ast.unparse(x.value)}`", WORD
-        elif isinstance(x, ast.MatchClass) and _value(x.cls, names) in KINDS:
-            yield x.lineno, f"whether a payload is of `{ast.unparse(x.cls)}`", KIND
+def _advice(value: Any) -> str:
+    """What to write where a payload is asked whether it is this; `""` where that may be asked."""
+    each = value if isinstance(value, tuple | list | set | frozenset) else (value,)
+    if any(isinstance(x, str) or (isinstance(x, enum.Enum) and not isinstance(x, int | float)) for x in each):
+        return WORD
+    if isinstance(value, bool):
+        return TRUTH
+    return KIND if each and all(any(x is kind for kind in KINDS) for x in each) else ""
 
 
 def _constructors(kind: ast.AST, names: Mapping[str, Any]) -> set[str]:
-    """The fields of the constructors that an expression names; none of something else."""
+    """The fields of the constructors that an expression names, and `""`; nothing where it names something else."""
     kinds = _value(kind, names)
     each = kinds if isinstance(kinds, tuple) else (kinds,)
     found = [k for k in each if isinstance(k, type) and issubclass(k, Base)]
@@ -153,23 +146,18 @@ def _each(patterns: Iterable[ast.pattern]) -> list[ast.pattern]:
 
 
 def _value(node: ast.AST, names: Mapping[str, Any]) -> Any:
-    """What a constant, a name, an attribute or a tuple of these stands for; `None` where that is not known."""
+    """What a constant, a name, an attribute, several of these or a pattern stands for; `None` where it is not known."""
     match node:
-        case ast.Constant(value):
+        case ast.Constant(value) | ast.MatchSingleton(value):
             return value
         case ast.Name(name):
             return names.get(name)
         case ast.Attribute(of, name):
             return getattr(_value(of, names), name, None)
+        case ast.MatchValue(of) | ast.MatchClass(of):
+            return _value(of, names)
         case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts):
             return tuple(_value(x, names) for x in parts)
         case ast.BinOp(left, ast.BitOr(), right):
             return _value(left, names), _value(right, names)
     return None
-
-
-def _is_word(value: Any) -> bool:
-    """Whether a value is a string or a member of an `enum.Enum` that is no number, or some of these."""
-    if isinstance(value, tuple | list | set | frozenset):
-        return any(map(_is_word, value))
-    return isinstance(value, str) or (isinstance(value, enum.Enum) and not isinstance(value, int | float))

@@ -18,6 +18,7 @@ from ..._schemes.algebras import name_of
 from ..._schemes.expect import expect_steps
 from ..._schemes.inheriting import UNSEEN
 from ...errors import CarrierMismatch, SignatureError
+from ..arrays._carrier import Carrier, cast
 from ..arrays._given import expect_kept
 from ..arrays._rows import chosen, masked, take
 from ..arrays.shapes import Arrays, is_weak, of_lists, shaped
@@ -29,8 +30,6 @@ from ..folds._residual import wanted
 from ..folds._storage import Storage
 from ..forests._forest import Forest
 from ..jaxprs._one_reverse import forwards_only, of_rule
-from ..numbers._carrier import Carrier
-from ..numbers._types import cast
 from ._descend import Descent
 from ._step import Plain, Steps, WithoutValues
 

@@ -18,6 +18,7 @@ from ..._functors import Base
 from ..._functors.many import Many
 from ..._schemes.inheriting import given_down, note_unseen
 from ...errors import CarrierMismatch
+from ..arrays._carrier import advice, Carrier, cast, misfit, own_of
 from ..arrays.shapes import Arrays
 from ..calls._traced import noted
 from ..folds._edges import Edges
@@ -28,8 +29,6 @@ from ..folds._storage import Storage
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import at_places, Variant
 from ..jaxprs._jaxprs import renamed
-from ..numbers._carrier import Carrier
-from ..numbers._types import advice, cast, misfit, Own, own_of
 
 
 @dataclass(frozen=True)
@@ -62,11 +61,11 @@ class Steps:
             for v, (pairs, own) in given:
                 for sort, x in pairs:
                     handed[sort] = over._joined(v, sort, handed[sort], x)
-                out = {0: out.get(0, Carrier.of(own)).joined(own)}
+                out = {0: out.get(0, own).joined(own)}
             strong: Any = lambda carriers: Storage({sort: c.strong() for sort, c in carriers.items()})
             over = dataclasses.replace(over, handed=strong(handed), out=strong(out))
-        every: list[tuple[Variant | None, int, Own]] = [(v, s, x) for v, (pairs, _) in given for s, x in pairs]
-        every += [(None, sort, carrier.own) for sort, carrier in self.handed.carriers.items()]
+        every: list[tuple[Variant | None, int, Carrier]] = [(v, s, x) for v, (pairs, _) in given for s, x in pairs]
+        every += [(None, sort, carrier) for sort, carrier in self.handed.carriers.items()]
         for at, sort, x in every:
             leaves = over.handed.carriers[sort].leaves
             if (i := misfit(leaves, x)) is not None:
@@ -98,16 +97,16 @@ class Steps:
         own = self.handed.carriers[self.bucket.variants[index].sort].leaves
         return node_of(self.bucket, index, self.below.carriers, size, None, own)
 
-    def _given(self, index: int) -> tuple[Variant, tuple[list[tuple[int, Own]], Own]]:
+    def _given(self, index: int) -> tuple[Variant, tuple[list[tuple[int, Carrier]], Carrier]]:
         """What the step of one variant gives: to each place, with its sort, and of its own."""
         v, found = self.bucket.variants[index], []
 
         def give(node: Node) -> list[Any]:
             to_slots, sources, to_manys, out = self._step(index, node)
-            pairs = [(s, Own.of(x)) for s, x in zip(v.slot_sorts, to_slots, strict=True)]
+            pairs = [(s, Carrier.of(x)) for s, x in zip(v.slot_sorts, to_slots, strict=True)]
             every = zip(v.many_sorts, sources, to_manys, strict=True)
             pairs += [(s, own_of(many.at, source.child)) for s, source, many in every]
-            found.append((pairs, Own.of(out)))
+            found.append((pairs, Carrier.of(out)))
             return jax.tree.leaves((to_slots, out))
 
         jax.eval_shape(give, self._node(index, PROBE))
@@ -118,7 +117,7 @@ class Steps:
         v = self.bucket.variants[index]
         layer, sources = node.layer(v, self.below.carriers)
         name, value = self.names[v.sort], self.handed.carriers[v.sort]
-        shown = lambda: f"a value of {value.own}, from above, at `{v}`"
+        shown = lambda: f"a value of {value}, from above, at `{v}`"
         try:
             with noted(name, shown, "the roots and each child get a value of the shape that it takes"):
                 found, out = self.steps[v.sort](value.unflatten(node.own), layer)
@@ -146,16 +145,16 @@ class Steps:
             leaves += source.each(functools.partial(_along, carriers[sort], many))
         return leaves
 
-    def _joined(self, variant: Variant, sort: int, carrier: Carrier, own: Own) -> Carrier:
+    def _joined(self, variant: Variant, sort: int, carrier: Carrier, own: Carrier) -> Carrier:
         """The carrier of what is handed to a sort, joined with what one step gives."""
-        if not own.alike(carrier.own):
+        if not own.alike(carrier):
             raise self._mismatch(variant, sort, own, "Give every node the same structure and shapes.")
         return carrier.joined(own)
 
-    def _mismatch(self, variant: Variant | None, sort: int, own: Own, what: str) -> CarrierMismatch:
+    def _mismatch(self, variant: Variant | None, sort: int, own: Carrier, what: str) -> CarrierMismatch:
         """That of a value which a step hands to a child of some sort, or of that at the roots."""
         carrier, which = self.handed.carriers[sort], f" of sort {sort}" if len(self.names) > 1 else ""
-        others = carrier.own
+        others = carrier
         if variant is None:
             return CarrierMismatch(f"the root{which} is given {own}, and what is handed to a child is {others}. {what}")
         if not own.leaves:

@@ -20,9 +20,9 @@ from ..._functors.attention import apart, around, as_score, by_heads, centre, na
 from ..._functors.items import as_number, expect_like, flipped, UNSET, weaken
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch
+from ..arrays._carrier import advice, carried, Carrier, cast, own_of
 from ..arrays.shapes import is_weak, shaped, weak_as
 from ..jaxprs._jaxprs import emptied, opened, renamed
-from ..numbers._types import advice, carried, cast, Own, own_of
 from ._program import over
 from ._segments import at_edges, over_edges
 
@@ -95,7 +95,7 @@ class Edges:
 
     def _carried(self, step: Callable[[Any, Any], Any], start: Any, why: Callable[..., CarrierMismatch]) -> Any:
         """A list fold from the last child. `why`: the error where the value changes its type on the way."""
-        first = Own.of(start)
+        first = Carrier.of(start)
         mismatch = functools.partial(why, first)
         form = carried(first, lambda value: own_of(step, self.child, value), mismatch).shapes
         typed: Callable[[Any, Any], Any] = lambda x, value: jax.tree.map(cast, step(x, value), form)
@@ -208,14 +208,14 @@ def _at_all_edges(call: Callable[[Any, Any, list[Any]], Any], case: ClosedJaxpr 
     return at_node
 
 
-def _unlike(how: str, first: Own, found: Own, *types: Any) -> CarrierMismatch:
+def _unlike(how: str, first: Carrier, found: Carrier, *types: Any) -> CarrierMismatch:
     return CarrierMismatch(
         f"a `Many` is reduced by `{how}`, and its value is {first} before the first child, and {found} after it. "
         f"{advice(*types)}"
     )
 
 
-def _mismatch(algebra: Callable[[Any], Any], first: Own, found: Own, *types: Any) -> CarrierMismatch:
+def _mismatch(algebra: Callable[[Any], Any], first: Carrier, found: Carrier, *types: Any) -> CarrierMismatch:
     return CarrierMismatch(
         f"a `Many` is folded by `{name_of(algebra)}`, which is not an algebra of lists: at `Nil` its value is "
         f"{first}, and at `Cons` {found}. {advice(*types)}"

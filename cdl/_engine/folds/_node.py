@@ -7,10 +7,10 @@ import jax.numpy as jnp
 
 from ..._functors import Base
 from ..._functors.many import Many
+from ..arrays._carrier import Carrier
 from ..arrays.shapes import Arrays, one_of, rows_of, Shape, shaped
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import Variant
-from ..numbers._carrier import Carrier
 from ._edges import Edges
 from ._program import Columns, Handed, Wiring
 from ._storage import Storage

@@ -1,8 +1,8 @@
 """Storage: where the leaves of the values at the nodes of each sort are kept."""
 
+from ..arrays._carrier import Carrier
 from ..arrays._platform import platform
 from ..arrays.shapes import is_smooth, shaped
-from ..numbers._carrier import Carrier
 from ._slabs import Slabs
 
 

@@ -12,8 +12,6 @@ def together(jaxpr: core.Jaxpr) -> core.Jaxpr:
     """The jaxpr with its sums as late as may be, behind all that does not wait for one: those that do not wait for each
     other stand side by side."""
     rest, eqns = list(jaxpr.eqns), []
-    if any(eqn.effects for eqn in rest):
-        return jaxpr
     while rest:
         ready, rest = _split(rest, _is_sum)
         sums, rest = _split(rest, lambda eqn: not _is_sum(eqn))

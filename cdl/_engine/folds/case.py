@@ -9,12 +9,11 @@ from jax.extend.core import ClosedJaxpr
 
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch, CdlError
+from ..arrays._carrier import advice, Carrier, cast, misfit
 from ..arrays.shapes import Arrays
 from ..calls._traced import applied
 from ..forests._bucket import Bucket, Size
 from ..jaxprs._jaxprs import renamed
-from ..numbers._carrier import Carrier
-from ..numbers._types import advice, cast, misfit, Own
 from ._node import Node, node_of, wiring
 from ._program import PROBE, Program, programs, Trace
 from ._sites import trace_alone
@@ -78,16 +77,16 @@ def _found(t: Reading, first: dict[int, str]) -> dict[int, Carrier]:
     return carriers
 
 
-def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> tuple[ClosedJaxpr, Own]:
+def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> tuple[ClosedJaxpr, Carrier]:
     """The case of one variant as a jaxpr whose values have the carrier's types, and what it gives by itself."""
     v = t.bucket.variants[index]
     carrier = carriers.get(v.sort)
-    own: list[Own] = []
+    own: list[Carrier] = []
 
     def leaves(node: Node) -> list[Any]:
         layer, _ = node.layer(v, carriers)
         out = applied(t.algs[v.sort], layer, node.keys[0] if node.keys else None)
-        own.append(Own.of(out))
+        own.append(Carrier.of(out))
         arrays = jax.tree.leaves(out)
         if carrier is None or len(arrays) != len(carrier.leaves):
             return list(map(jnp.asarray, arrays))
@@ -97,16 +96,16 @@ def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> 
     return case, own[0]
 
 
-def _join(t: Reading, first: dict[int, str], carriers: dict[int, Carrier], index: int, own: Own) -> None:
+def _join(t: Reading, first: dict[int, str], carriers: dict[int, Carrier], index: int, own: Carrier) -> None:
     """Joins a case's carrier to that of its sort, which is to have the same structure and shapes."""
     v = t.bucket.variants[index]
-    carrier = carriers.setdefault(v.sort, Carrier.of(own))
-    if not carrier.own.alike(own):
-        raise _mismatch(t, v.sort, (first[v.sort], carrier.own), (str(v), own), advice())
+    carrier = carriers.setdefault(v.sort, own)
+    if not carrier.alike(own):
+        raise _mismatch(t, v.sort, (first[v.sort], carrier), (str(v), own), advice())
     carriers[v.sort] = carrier.joined(own)
 
 
-def _expect_held(t: Reading, carriers: dict[int, Carrier], cases: list[Own]) -> None:
+def _expect_held(t: Reading, carriers: dict[int, Carrier], cases: list[Carrier]) -> None:
     """**Raises:** `CarrierMismatch` where a case gives numbers that are others in the type that all cases have."""
     of_sort = {s: [(str(v), x) for v, x in zip(t.bucket.variants, cases, strict=True) if v.sort == s] for s in carriers}
     for sort, every in of_sort.items():
@@ -117,7 +116,7 @@ def _expect_held(t: Reading, carriers: dict[int, Carrier], cases: list[Own]) -> 
                 raise _mismatch(t, sort, other, (name, own), advice(leaves[i], own.leaves[i]))
 
 
-def _mismatch(t: Reading, sort: int, a: tuple[str, Own], b: tuple[str, Own], what: str) -> CarrierMismatch:
+def _mismatch(t: Reading, sort: int, a: tuple[str, Carrier], b: tuple[str, Carrier], what: str) -> CarrierMismatch:
     there = f"`{b[0]}`" if a[0] != b[0] else f"another variant of `{b[0]}`"
     return CarrierMismatch(
         f"`{name_of(t.algs[sort])}` is not an algebra: at `{a[0]}` its value is {a[1]}, and at {there} {b[1]}. {what}"

@@ -15,12 +15,11 @@ from jax.extend.core import ClosedJaxpr
 from ..._functors.read import signature_name
 from ..._schemes.algebras import name_of, reads
 from ...errors import CarrierMismatch, CdlError, SignatureError
+from ..arrays._carrier import advice, Carrier, cast, misfit, own_of
 from ..arrays.shapes import Arrays, one_of
 from ..calls._traced import applied
 from ..jaxprs._jaxprs import opened, renamed
 from ..jaxprs._stacks import unpicked
-from ..numbers._carrier import Carrier
-from ..numbers._types import advice, cast, misfit, Own, own_of
 from ._candidates import Candidate, Growth
 from ._tracing import array
 
@@ -63,7 +62,7 @@ def readings(algs: tuple[Any, ...], growth: Growth) -> tuple[Readings, list[Arra
     for _ in algs:
         for (sort, c), payload in zip(each, payloads, strict=True):
             if sort not in known and known.keys() >= set(c.sorts):
-                known[sort], first[sort] = Carrier.of(_shape(algs[sort], c, payload, known)), c
+                known[sort], first[sort] = _shape(algs[sort], c, payload, known), c
     if len(known) < len(algs):
         names = ", ".join(c.constructor.__name__ for sort, c in each if sort not in known)
         raise CdlError(
@@ -72,7 +71,7 @@ def readings(algs: tuple[Any, ...], growth: Growth) -> tuple[Readings, list[Arra
     before = dict(known)
     for (sort, c), payload in zip(each, payloads, strict=True):
         own = _shape(algs[sort], c, payload, before)
-        if not known[sort].own.alike(own):
+        if not known[sort].alike(own):
             raise _mismatch(algs[sort], first[sort], known[sort], c, own, advice())
         known[sort] = known[sort].joined(own)
     known = {sort: carrier.strong() for sort, carrier in known.items()}
@@ -111,7 +110,7 @@ def _value(alg: Callable[..., Any], candidate: Candidate, carriers: Any) -> Call
     return value
 
 
-def _shape(alg: Callable[..., Any], candidate: Candidate, payload: Any, carriers: dict[int, Carrier]) -> Own:
+def _shape(alg: Callable[..., Any], candidate: Candidate, payload: Any, carriers: dict[int, Carrier]) -> Carrier:
     """What an algebra gives at a candidate."""
     below = [one_of(carriers[sort].leaves) for sort in candidate.sorts]
     return own_of(_value(alg, candidate, carriers), payload, below)
@@ -133,10 +132,10 @@ def _case(
 
 
 def _mismatch(
-    alg: Callable[..., Any], first: Candidate, carrier: Carrier, candidate: Candidate, own: Own, what: str
+    alg: Callable[..., Any], first: Candidate, carrier: Carrier, candidate: Candidate, own: Carrier, what: str
 ) -> CarrierMismatch:
     """That of a case which does not fit the carrier, found at the `first` candidate."""
     return CarrierMismatch(
-        f"`{name_of(alg)}` is not an algebra: at `{first.constructor.__name__}` its value is {carrier.own}, and at "
+        f"`{name_of(alg)}` is not an algebra: at `{first.constructor.__name__}` its value is {carrier}, and at "
         f"`{candidate.constructor.__name__}` {own}. {what}"
     )

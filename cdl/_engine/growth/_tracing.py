@@ -6,7 +6,6 @@ takes, and what is left is the same for every seed.
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -19,14 +18,14 @@ from ..._schemes.algebras import name_of, wants_key
 from ..._schemes.likelihoods import expect_sorts
 from ..._schemes.unfolds import Choice, expect_layer, real
 from ...errors import CarrierMismatch, ForeignLayer, PayloadMismatch, SignatureError
-from ..arrays.shapes import of_lists, one_of, shaped, shown
+from ..arrays._carrier import Carrier, cast, misfit
+from ..arrays.shapes import of_lists, shaped
 from ..calls._traced import noted
 from ..forests._form import places as numbers_of
 from ..forests._payload import expect_kind
 from ..forests._variant import describe, is_array
 from ..jaxprs._jaxprs import opened, renamed
 from ..jaxprs._stacks import Picked, unpicked
-from ..numbers._types import cast, misfit, Own
 from ._candidates import Candidate, Given, Growth
 
 
@@ -38,30 +37,13 @@ _PLACE = _Place()
 jax.tree_util.register_pytree_node(_Place, lambda _: ((), None), lambda *_: _PLACE)
 
 
-@dataclass(frozen=True)
-class Form:
-    """The form of a seed: its structure, and the shape and type of each leaf."""
+Form = Carrier  # that of a seed
 
-    structure: Any
-    leaves: tuple[Any, ...]
 
-    @classmethod
-    def of(cls, seed: Any) -> "Form":
-        """That of a seed, given as shapes or arrays."""
-        leaves, structure = jax.tree.flatten(seed)
-        return cls(structure, tuple(one_of(leaves)))
-
-    def fits(self, seed: Any) -> bool:
-        """Whether a seed is of this form, but for the types of Python numbers."""
-        own = Own.of(seed)
-        return own.alike(Own(self.structure, self.leaves)) and misfit(self.leaves, own) is None
-
-    def taken(self, seed: Any) -> list[Any]:
-        """The leaves of a seed that fits, with these types."""
-        return list(map(cast, jax.tree.leaves(seed), self.leaves))
-
-    def __str__(self) -> str:
-        return shown(jax.tree.unflatten(self.structure, self.leaves))
+def fits(form: Form, seed: Any) -> bool:
+    """Whether a seed is of a form, but for the types of Python numbers."""
+    own = Carrier.of(seed)
+    return own.alike(form) and misfit(form.leaves, own) is None
 
 
 def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: bool) -> tuple[Growth, list[Any]]:
@@ -131,7 +113,7 @@ def _noted(coalg: Callable[..., Any], form: Form) -> contextlib.AbstractContextM
         "seeds have the shape that it takes, along a leading axis of the trees (of one seed: `seed[None]`), and a "
         "layer that depends on their values is chosen, `choose(scores, …)`"
     )
-    lists = of_lists(jax.tree.unflatten(form.structure, form.leaves))
+    lists = of_lists(form.shapes)
     return noted(name_of(coalg), lambda: f"a seed of {form}", f"{advice}{lists}")
 
 
@@ -165,17 +147,17 @@ def _same_form(
     coalg: Callable[..., Any], layer: Any, place: int, forms: tuple[Form, ...], sort: int, seed: Any
 ) -> list[Any]:
     """The leaves of a seed that a coalgebra gives, which are to be as those that its sort's takes."""
-    if forms[sort].fits(seed):
-        return forms[sort].taken(seed)
+    if fits(forms[sort], seed):
+        return list(map(cast, jax.tree.leaves(seed), forms[sort].leaves))
     kind = type(layer).__name__
-    for other in (s for s, form in enumerate(forms) if form.fits(seed)):
+    for other in (s for s, form in enumerate(forms) if fits(form, seed)):
         raise SignatureError(
             f"`{name_of(coalg)}`, of `{tag_name(tag(type(layer)))}`, puts a seed of sort {other} at place {place} of "
             f"`{kind}`, which is of sort {sort}: give the coalgebras, and the seeds, in the order of the tuple in "
             "`Base[T, tuple[…]]`."
         )
     which = "its seed goes in as" if len(forms) == 1 else f"a seed of sort {sort} goes in as"
-    found = Form.of(jax.tree.map(jnp.asarray, seed))
+    found = Form.of(seed)
     raise CarrierMismatch(
         f"`{name_of(coalg)}` is not a coalgebra: {which} {forms[sort]} and comes out at place {place} of `{kind}` as "
         f"{found}. Give every seed the same structure, shapes and dtypes."

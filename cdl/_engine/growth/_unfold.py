@@ -126,7 +126,8 @@ def unfold(
     lists, `Lists`; for streams, their outputs `(trees, nodes, …)`.
 
     **Raises:** `CdlError` where the seeds' leaves have different numbers of rows, where the budget is not a positive
-    integer, and where a score is NaN; `CarrierMismatch` where a coalgebra gives seeds of another form; `PayloadMismatch` where a payload is no number, or not of the annotated kind;
+    integer, and where a score is NaN; `CarrierMismatch` where a coalgebra gives seeds of another form;
+    `PayloadMismatch` where a payload is no number, or not of the annotated kind;
     `SignatureError` where there are not as many coalgebras as sorts, or in another order.
 
     Examples:

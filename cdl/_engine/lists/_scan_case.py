@@ -18,10 +18,10 @@ import jax.numpy as jnp
 from ..._functors import Cons, Lin, Nil, Snoc
 from ..._schemes.algebras import algebra, name_of, reads
 from ...errors import CarrierMismatch, SignatureError
+from ..arrays._carrier import advice, carried, Carrier, cast, own_of
 from ..arrays.shapes import is_smooth, one_of, Shape
 from ..calls._traced import applied
 from ..jaxprs._parts import made_of_weights, Part, trace
-from ..numbers._types import advice, carried, cast, Own, own_of
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def read(alg: Callable[..., Any], end: bool, element: Any, key: jax.Array | Shap
     return Case(rest, weights, len(flat) - len(states), start.structure, states)
 
 
-def _mismatch(alg: Callable[..., Any], end: bool, start: Own, found: Own, *types: Any) -> CarrierMismatch:
+def _mismatch(alg: Callable[..., Any], end: bool, start: Carrier, found: Carrier, *types: Any) -> CarrierMismatch:
     kinds = ("Nil", "Cons") if end else ("Lin", "Snoc")
     return CarrierMismatch(
         f"`{name_of(alg)}` is not an algebra: at `{kinds[0]}` its value is {start}, and at `{kinds[1]}` {found}. "

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..._functors.described import described
 from ...errors import CarrierMismatch, CdlError
+from ..arrays._carrier import advice, carried, Carrier, cast, own_of
 from ..arrays.shapes import of_lists, same_structure
-from ..numbers._types import advice, carried, cast, Own, own_of
 
 
 S = TypeVar("S")  # values of one structure
@@ -36,9 +36,9 @@ def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any
 
     **Raises:** `CarrierMismatch` where the step changes the state's structure, shape or dtype.
     """
-    first = Own.of(state)
+    first = Carrier.of(state)
 
-    def changes(own: Own, wanted: Any = None, given: Any = None) -> CarrierMismatch:
+    def changes(own: Carrier, wanted: Any = None, given: Any = None) -> CarrierMismatch:
         return _changes(name, first, own, wanted, given, more if _has_more_axes(first, own) else "")
 
     form = carried(first, lambda value: own_of(step, value, element), changes)
@@ -50,13 +50,15 @@ def as_given(state: S, like: Any) -> S:
     return jax.tree.map(lambda x, y: jnp.asarray(x, y.dtype), state, like)
 
 
-def _has_more_axes(first: Own, after: Own) -> bool:
+def _has_more_axes(first: Carrier, after: Carrier) -> bool:
     """Whether a state comes out with the same structure, and more axes than it goes in with."""
     pairs = zip(first.leaves, after.leaves, strict=False)
     return same_structure(first.structure, after.structure) and any(len(x.shape) < len(y.shape) for x, y in pairs)
 
 
-def _changes(name: str, first: Own, after: Own, wanted: Any = None, own: Any = None, more: str = "") -> CarrierMismatch:
+def _changes(
+    name: str, first: Carrier, after: Carrier, wanted: Any = None, own: Any = None, more: str = ""
+) -> CarrierMismatch:
     what = advice(wanted, own, same="Give back a state of").removesuffix(".")
     return CarrierMismatch(
         f"`{name}` is not a coalgebra: its state goes in as {first} and comes out as {after}. {what}{more}."

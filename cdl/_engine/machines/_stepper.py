@@ -16,11 +16,11 @@ from ..._schemes.automaton import Automaton
 from ..._schemes.compose import layer_of
 from ..._schemes.expect import expect_key, expect_machine
 from ...errors import CdlError
+from ..arrays._carrier import own_of
 from ..arrays._given import arrays
 from ..arrays._random_keys import keys_at
 from ..arrays.shapes import is_weak, shaped
 from ..calls._compiled import captured, compiled, rebound
-from ..numbers._types import own_of
 from ._machine_steps import Walk
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from cdl import Algebra, Base, fold, Many, pack
+from cdl.compiled import Levels
 
 
 USUAL = {
@@ -69,3 +70,17 @@ def test_many_max_gives_all_of_its_gradient_to_the_greatest(how, width, double, 
         forest = pack(ScaledF, [Knot(float(rng.normal()), tips()) for _ in range(400)])
         found = gradient(lambda net: fold(net, forest).sum(), net)
     assert found.bias.tolist() == [400.0] * width
+
+
+@pytest.mark.parametrize("how", ["max", "min"])
+def test_many_max_has_its_second_derivative(how):
+    net = Greatest(jnp.array([0.5]), jnp.ones((1, 1)), jnp.zeros(1), how)
+    forest = pack(ScaledF, [Knot(1.0, Many([Tip(1.0), Tip(3.0), Tip(2.0)]))])
+
+    def squared(tip: jax.Array, forward: bool = False) -> jax.Array:
+        alg = eqx.tree_at(lambda net: net.tip, net, tip)
+        return (fold(alg, forest, how=Levels(forward=forward)) ** 2).sum()
+
+    wanted = 2 * {"max": 3.0, "min": 1.0}[how] ** 2
+    assert jax.hessian(squared)(net.tip).item() == wanted
+    assert jax.jacfwd(jax.jacfwd(lambda tip: squared(tip, forward=True)))(net.tip).item() == wanted

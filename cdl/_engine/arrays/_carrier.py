@@ -1,4 +1,4 @@
-"""Types of values: which type the values at one place have in a compiled function.
+"""Carriers: the structure and the types of the values at one place of a compiled function.
 
 All values of one place have one structure, and one shape and dtype for each leaf. A Python number, such as the `0`
 that a leaf returns, is weakly typed, as everywhere in JAX: it takes the dtype of what it meets. So cases are traced
@@ -7,7 +7,7 @@ carry.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,59 +15,63 @@ import jax
 import jax.numpy as jnp
 
 from ...errors import CarrierMismatch
-from ..arrays.shapes import one_of, same_structure, Shape, shaped, shown
+from .shapes import one_of, same_structure, Shape, shaped, shown
 
 
 @dataclass(frozen=True)
-class Own:
-    """What a case returns: the structure of its value, and the shape and type of each leaf."""
+class Carrier:
+    """The structure of a value, a pytree, and the shape and type of each leaf."""
 
     structure: Any
     leaves: tuple[Any, ...]
 
     @classmethod
-    def of(cls, value: Any) -> "Own":
-        """That of a value, traced or not."""
+    def of(cls, value: Any) -> "Carrier":
+        """That of a value, traced or not, or of its shapes."""
         leaves, structure = jax.tree.flatten(value)
-        return cls(structure, tuple(one_of(map(jnp.asarray, leaves))))
+        return cls(structure, tuple(one_of(x if isinstance(x, Shape) else jnp.asarray(x) for x in leaves)))
 
     @property
     def shapes(self) -> Any:
         """The value, with the shape and type of each leaf."""
-        return jax.tree.unflatten(self.structure, list(self.leaves))
+        return self.unflatten(self.leaves)
 
-    def alike(self, other: "Own") -> bool:
+    def alike(self, other: "Carrier") -> bool:
         """Whether two values have one structure, and leaves of the same shapes."""
         return same_structure(self.structure, other.structure) and all(
             x.shape == y.shape for x, y in zip(self.leaves, other.leaves, strict=True)
         )
 
-    def joined(self, other: "Own") -> "Own":
+    def joined(self, other: "Carrier") -> "Carrier":
         """That of values like these, and like others of the same structure."""
-        return Own(self.structure, tuple(map(_joined, self.leaves, other.leaves)))
+        return Carrier(self.structure, tuple(map(_joined, self.leaves, other.leaves)))
 
-    def strong(self) -> "Own":
+    def strong(self) -> "Carrier":
         """The same with strong types: those of arrays that are in use."""
-        return Own(self.structure, tuple(shaped(x.shape, x.dtype) for x in self.leaves))
+        return Carrier(self.structure, tuple(shaped(x.shape, x.dtype) for x in self.leaves))
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """A value with these leaves."""
+        return jax.tree.unflatten(self.structure, list(leaves))
 
     def __str__(self) -> str:
         return shown(self.shapes)
 
 
-def own_of(fn: Callable[..., Any], *inputs: Any) -> Own:
+def own_of(fn: Callable[..., Any], *inputs: Any) -> Carrier:
     """What a function returns for inputs of these shapes and types."""
-    found: list[Own] = []
+    found: list[Carrier] = []
 
     def leaves(*xs: Any) -> list[Any]:
         value = fn(*xs)
-        found.append(Own.of(value))
+        found.append(Carrier.of(value))
         return list(map(jnp.asarray, jax.tree.leaves(value)))
 
     jax.eval_shape(leaves, *inputs)
     return found[-1]
 
 
-def carried(first: Own, step: Callable[[Any], Own], mismatch: Callable[..., CarrierMismatch]) -> Own:
+def carried(first: Carrier, step: Callable[[Any], Carrier], mismatch: Callable[..., CarrierMismatch]) -> Carrier:
     """The structure and the types of a value that begins as `first`, and is the same before and after each step.
 
     **Arguments:** `step`: from a value's shapes, what a step returns for it. `mismatch`: the error for what a step
@@ -87,7 +91,7 @@ def carried(first: Own, step: Callable[[Any], Own], mismatch: Callable[..., Carr
     return form
 
 
-def misfit(leaves: Sequence[Any], own: Own) -> int | None:
+def misfit(leaves: Sequence[Any], own: Carrier) -> int | None:
     """The index of the first leaf that is not of the type of these leaves; `None` where all are."""
     return next((i for i, (x, y) in enumerate(zip(leaves, own.leaves, strict=True)) if not _fits(x, y)), None)
 
@@ -101,7 +105,7 @@ def _joined(x: Shape, y: Shape) -> Shape:
     """The shape and type of values of one shape, some like `x` and some like `y`; of two strong types, that of `x`."""
     if x.dtype == y.dtype or not (x.weak_type or y.weak_type):
         return shaped(x.shape, x.dtype, bool(x.weak_type and y.weak_type))
-    return shaped(x.shape, *_promoted(x.dtype, bool(x.weak_type), y.dtype, bool(y.weak_type)))
+    return shaped(x.shape, *_promoted(x.dtype, x.weak_type, y.dtype, y.weak_type))
 
 
 @functools.cache
@@ -113,7 +117,7 @@ def _promoted(x: Any, x_weak: bool, y: Any, y_weak: bool) -> tuple[Any, bool]:
 
 def cast(x: Any, to: Shape) -> jax.Array:
     """A value that fits, with this type."""
-    x = x if isinstance(x, jax.Array) else jnp.asarray(x)
+    x = jnp.asarray(x)
     return x if x.dtype == to.dtype and not x.weak_type else x.astype(to.dtype)
 
 

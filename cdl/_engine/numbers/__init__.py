@@ -1,1 +1,0 @@
-"""What type the values of one place have together."""

@@ -230,9 +230,22 @@ def test_a_name_that_is_used_again_is_no_payload():
 def test_an_algebra_is_not_kept_by_the_cache():
     array = jnp.ones(3)
     alive = weakref.ref(array)
-    alg = reads((lambda array: lambda i, w, f: w * array.sum())(array))
-    fold(alg, FOREST)
-    del alg, array
+
+    def scaled(array: jax.Array) -> Any:
+        @algebra
+        def alg(layer: Any) -> Any:
+            match layer:
+                case Word(_, weight, _):
+                    return weight * array.sum()
+                case Sum(left, right):
+                    return left + right
+                case Some(parts):
+                    return parts.sum()
+
+        return alg
+
+    fold(scaled(array), FOREST)
+    del array
     gc.collect()
     assert alive() is None
 

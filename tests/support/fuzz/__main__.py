@@ -4,7 +4,7 @@ Each twenty seeds run as for another platform: JAX keeps a program however it wa
 """
 
 import argparse
-import dataclasses
+import functools
 import os
 import random
 import sys
@@ -29,17 +29,9 @@ def main(arguments: list[str]) -> int:
 
     import jax
 
-    from cdl._engine.arrays._platform import ACCELERATOR, CPU, taken_for
-
     from . import cases, judge
     from .shrink import shrink
 
-    platforms = {
-        "a CPU": CPU,
-        "a CPU, weights apart": dataclasses.replace(CPU, apart=0),
-        "a CPU, products batched": dataclasses.replace(CPU, batched=True),
-        "an accelerator": ACCELERATOR,
-    }
     counts: Counter[str] = Counter()
     forms: dict[str, Counter[str]] = {}
     refused: Counter[str] = Counter()
@@ -47,8 +39,8 @@ def main(arguments: list[str]) -> int:
     end, seed = time.monotonic() + chosen.seconds, chosen.seed
     while time.monotonic() < end:
         drawn = cases.draw(random.Random(f"case {seed}"))
-        name_of, made_for = list(platforms.items())[seed // 20 % len(platforms)]
-        run = taken_for(made_for)(judge.run)
+        name_of = list(judge.PLATFORMS)[seed // 20 % len(judge.PLATFORMS)]
+        run = functools.partial(judge.run_for, name_of)
         counts["signatures"] += not drawn[0].lists
         for i, case in enumerate(drawn):
             verdict = run(case)

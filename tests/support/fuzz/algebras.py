@@ -4,9 +4,11 @@
 | -------- | ----------------------------- | --------------------------------------- | --------------------- |
 | `hash`   | a number of 32 bits           | `cell(mix(h, x))`                       | `mix(h, bits(p))`     |
 | `float`  | a vector of some type         | `cell(a * h + b * roll(x))`             | `h + c * number(p)`   |
-| `number` | a Python number               | `h + k * x`                             | `h + k * p`           |
+| `number` | a Python number, until a `p`  | `h + k * x`                             | `h + k * p`           |
 
-So no two children, constructors or fields may be exchanged. `carriers` says how the state is put into the value.
+So no two children, constructors or fields may be exchanged. `carriers` says how the state is put into the value. Where
+the weights are `stacked`, each case begins with a layer of its constructor in a stack; where an algebra is `closed`, it
+is a function that closes over an array.
 """
 
 import random
@@ -39,7 +41,8 @@ class Algebra:
     inner: dict[str, str] = field(default_factory=dict)
     ways: dict[str, str] = field(default_factory=dict)
     zeros: dict[str, str] = field(default_factory=dict)
-    raw: bool = False
+    stacked: bool = False
+    closed: bool = False
     keyed: bool = False
     seed: int = 0
 
@@ -52,14 +55,24 @@ class Algebra:
     def text(self, family: Family) -> str:
         """The classes, and the tuple `ALGS`."""
         classes = [self._class(family, s) for s in range(family.sorts)]
-        made = [f"A{s}({self._weights(family, s)}, {self._cells(family, s)})" for s in range(family.sorts)]
+        made = [
+            f"A{s}({self._weights(family, s)}, {self._cells(family, s)}, {self.own(family, s)})"
+            for s in range(family.sorts)
+        ]
         return "\n\n".join(classes) + f"\n\nALGS = ({', '.join(made)},)"
 
     def _class(self, family: Family, sort: int) -> str:
         call = (
             "def __call__(self, layer: Any, *, key: Any = None) -> Any:" if self.keyed else "def __call__(self, layer):"
         )
-        lines = [f"class A{sort}(cdl.Algebra[S{sort}, Any]):", "    w: Any", "    cells: Any", "", f"    {call}"]
+        lines = [
+            f"class A{sort}(cdl.Algebra[S{sort}, Any]):",
+            "    w: Any",
+            "    cells: Any",
+            "    own: Any",
+            "",
+            f"    {call}",
+        ]
         lines += ["        match layer:"]
         for c in family.of(sort):
             lines += [f"            case {c.name}({', '.join(n for n, _ in c.fields)}):"]
@@ -71,6 +84,12 @@ class Algebra:
             return "None"
         names = [x for c in family.of(sort) for x in (c.name, *(f"{c.name}.{n}" for n, _ in c.fields))]
         return f'weights({self.seed + sort}, {["e", *names]}, "{self.dtypes[sort]}")'
+
+    def own(self, family: Family, sort: int) -> str:
+        """A linear layer of each constructor of a sort."""
+        make = f'lambda key: eqx.nn.Linear(D, D, dtype="{self.dtypes[sort]}", key=key)'
+        kinds = "".join(f"{c.name}, " for c in family.of(sort))
+        return f"cdl.stacked(({kinds}), {make}, key=jr.key({self.seed}))" if self.stacked else "None"
 
     def _cells(self, family: Family, sort: int) -> str:
         places = [f"{c.name}.{n}{m}" for c in family.of(sort) for n, t in c.fields for m in ("", "'") if t[0] != "data"]
@@ -85,7 +104,9 @@ class Algebra:
     def _case(self, c: Constructor) -> list[str]:
         # Cases with children may begin alike, and differ only in what their cells close over.
         first = constant(c.name) if self.seed % 2 or all(t[0] == "data" for t in c.terms) else 5
-        start = {"hash": f"jnp.uint32({first})", "float": f"self.w['{c.name}'][0]", "number": self._k(c.name)}
+        weight = f"self.w['{c.name}'][0]"
+        weight = f"self.own[{c.name}]({weight})" if self.stacked else weight
+        start = {"hash": f"jnp.uint32({first})", "float": weight, "number": self._k(c.name)}
         lines = [f"h = {start[self.style]}"]
         for name, term in c.fields:
             lines += self._field(f"{c.name}.{name}", name, term)
@@ -115,10 +136,7 @@ class Algebra:
         if self.style == "hash":
             return [f"h = mix(h, bits({x}))"]
         if self.style == "number":
-            small = x if kind == ("py", "float") else f"({x} % 7)"
-            return [f"h = h + {self._k(place)} * {small}"] if kind[0] == "py" and kind[1] != "bool" else []
-        if self.raw and kind == ("py", "float"):
-            return [f"h = h + self.w['{place}'][0] * {x}"]
+            return [f'h = h + {self._k(place)} * ({x} % 7).astype("{self.dtypes[0]}")'] if kind[0] == "py" else []
         return [f"h = h + self.w['{place}'][0] * number({x}).astype(h.dtype)"]
 
     def _reduced(self, place: str, x: str, sort: int) -> str:
@@ -130,7 +148,7 @@ class Algebra:
             )
         if zero == "whole" and self.carriers[sort] in ("plain", "scalar") and way in ("sum", "max"):
             none = "0" if self.style == "number" or self.carriers[sort] == "scalar" else "jnp.uint32(7)"
-            none = "jnp.zeros(D, int)" if self.style == "float" and self.carriers[sort] == "plain" else none
+            none = f'jnp.zeros(D, "{self.dtypes[sort]}")' if self.style == "float" and none[0] != "0" else none
             return self._state(f"{x}.{way}({none})", sort)
         inside = (
             self._joined(place, "x", "h")
@@ -141,8 +159,6 @@ class Algebra:
         none = {"hash": "jnp.uint32(9)", "number": self._k(place), "float": f"self.w['{place}'][2].astype(h.dtype)"}[
             self.style
         ]
-        if self.style == "float" and zero == "int":
-            none = "jnp.ones(D, int)"
         if way == "attend":
             return f"{each}.attend(lambda x: jnp.sum(x), {none})"
         if way == "fold":
@@ -154,7 +170,7 @@ class Algebra:
     def _state(self, x: str, sort: int) -> str:
         """The state in a child's value, in the type of this one."""
         found = CARRIERS[self.carriers[sort]][1].replace("{x}", x).replace("{}", x)
-        return f"{found}.astype(h.dtype)" if self.style == "float" and not self.raw else found
+        return f"{found}.astype(h.dtype)" if self.style == "float" else found
 
     def _joined(self, place: str, h: str, x: str) -> str:
         if self.style == "hash":
@@ -167,12 +183,12 @@ class Algebra:
         if self.style == "number":
             return x
         key = ", key=key" if self.cell(place) in cells.KEYED else ""
-        return f'self.cells["{place}"]({x}{key})' + ("" if self.style == "hash" or self.raw else ".astype(h.dtype)")
+        return f'self.cells["{place}"]({x}{key})' + ("" if self.style == "hash" else ".astype(h.dtype)")
 
     def _k(self, place: str) -> str:
-        """A small number for a place: an integer, or for some seeds a float at every other place."""
-        small = constant(place) % 5 + 1
-        return str(small / 4) if self.seed % 3 == 1 or (self.seed % 3 == 2 and small % 2) else str(small)
+        """A small number for a place: an integer, or in an algebra of floats a float at every other place."""
+        small = constant(place) % 3 + 1
+        return str(small / 4) if self.dtypes[0] != "int32" and small % 2 else str(small)
 
 
 def constant(place: str) -> int:
@@ -186,7 +202,9 @@ def draw(rng: random.Random, family: Family, x64: bool, *, smooth: bool = False)
     dtypes = ("float64", "float64", "float32", "bfloat16") if x64 else ("float32", "float32", "bfloat16", "float16")
     kinds = {"float": ("plain", "plain", "pair", "dict", "scalar"), "hash": ("plain",), "number": ("plain",)}[style]
     own = tuple(rng.choice(dtypes) for _ in every) if rng.random() < 0.2 else (rng.choice(dtypes),) * family.sorts
-    raw, keyed = rng.random() < 0.2, style == "float" and rng.random() < 0.2
+    own = (rng.choice(("int32", "float32")),) * family.sorts if style == "number" else own
+    keyed, stacked, closed = (style == "float" and rng.random() < share for share in (0.2, 0.4, 0.2))
+    stacked &= not any("16" in d for d in own)  # not every batch of 16 bits has a product on a CPU
     if style == "hash":
         table = list(cells.WORDS)
     else:
@@ -212,5 +230,5 @@ def draw(rng: random.Random, family: Family, x64: bool, *, smooth: bool = False)
 
     return Algebra(
         style, own, tuple(rng.choice(kinds) for _ in every), pick(some, 0.6), pick(some, 0.4), pick(ways, 0.8),
-        pick(("like", "like", "int", "whole"), 0.8), raw, keyed, rng.randrange(10**6),
+        pick(("like", "like", "whole"), 0.8), stacked, closed and not keyed, keyed, rng.randrange(10**6),
     )  # fmt: skip

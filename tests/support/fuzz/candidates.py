@@ -8,6 +8,7 @@ import random
 from typing import Any
 
 from . import payloads
+from .algebras import Algebra
 from .families import Constructor, Family
 from .trees import Node, nodes
 
@@ -67,17 +68,19 @@ def _shapes(term: Any) -> list[Any]:
     return list(itertools.product(*map(_shapes, term[1])))
 
 
-def layer(c: Constructor, shape: Any) -> str:
-    """A candidate: seeds at its places, each by other weights."""
-    numbers = itertools.count(len(c.name))
+def layer(c: Constructor, shape: Any, algebra: Algebra) -> str:
+    """A candidate: seeds at its places, each by other weights. Constructors have other numbers in some algebras, and in
+    others other weights alone."""
+    numbers = itertools.count(len(c.name) if algebra.seed % 2 else 1)
+    own = f"self.own[{c.name}](h)" if algebra.stacked else "h"
 
     def of(term: Any, shape: Any) -> str:
         match term:
             case ("x", _):
                 i = next(numbers)
-                return f"(jnp.sin(self.w['{i % 7}'][{i % 3}] * h + {i}), n + 1)"
+                return f"(jnp.sin(self.w['{i % 7}'][{i % 3}] * {own} + {i}), n + 1)"
             case ("data", kind):
-                return "None" if shape[1] is None else payloads.grown(kind, "h")
+                return "None" if shape[1] is None else payloads.grown(kind, own)
             case ("maybe", inner):
                 return "None" if shape is None else of(inner, shape)
             case ("many", sort):

@@ -58,9 +58,6 @@ CONTROL = {
     "closure": "closing({c})",
     "both": "lambda x: jax.lax.cond((x[0] > 0) & ~(x[1] > x[2]), jnp.sin, jnp.cos, x)",
     "error_if": "lambda x: eqx.error_if(jnp.sin(x), jnp.any(jnp.isinf(x)), 'infinite')",
-    "setting": "lambda x: x * Setting.scale + {c}",
-    "setting_table": "lambda x: x * Setting.table['by'][0] + float(Setting.array[0])",
-    "setting_weight": "lambda x: jnp.sin(x) * Setting.weight.astype(x.dtype)",
 }
 FORWARD = {  # no gradient
     "while": "lambda x: jax.lax.while_loop(lambda h: jnp.sum(h * h) > 1, lambda h: h * 0.5, x * {c})",
@@ -82,7 +79,6 @@ WORDS = {
     "word_loop": "lambda h: jax.lax.fori_loop(0, 3, lambda i, h: h * 5 + jnp.uint32({c}), h)",
     "word_while": "lambda h: jax.lax.while_loop(lambda h: h > 1000, lambda h: h // 3, h + jnp.uint32({c}))",
     "word_vmap": "word_vmap({c})",
-    "word_setting": "lambda h: h * jnp.uint32(4 * Setting.scale) + jnp.uint32(2 * Setting.table['by'][0])",
 }
 JUMPS = {"one_hot", "index", "both", "cond", "switch", "while", "bernoulli"}  # where a rounding may decide
 SMOOTH = {**FUNCTIONS, **LAYERS, **CONTROL}

@@ -12,7 +12,7 @@ from .families import Family
 
 INHERIT = """
 def compiled(p):
-    given = cdl.annotate(one(p["algs"]), forest(p)) if {values} else None
+    given = cdl.annotate(one(algs(p)), forest(p)) if {values} else None
     return at_nodes(several(cdl.inherit(one(p["steps"]), forest(p), one(p["tops"]), values=given)))
 
 
@@ -24,11 +24,11 @@ def of_root(p, t):
 def by_cdl(p):
     found = []
     for t in range(len(TREES)):
-        s, given = SORT[type(TREES[t])], tree(t, p)
+        s, given = SORT[type(TREES[t])], PACKED[t]
         if {values}:
             if len(ALGS) > 1:
                 return plain(p)
-            given = cdl.decorate(*p["algs"])(given)
+            given = cdl.decorate(*algs(p))(given)
         tops = tuple(of_root(p, t) for _ in ALGS)
         found += heads(several(cdl.inherited(one(p["steps"]), one(tops)))[s](given))
     return by_sort(found, KINDS)
@@ -41,9 +41,9 @@ def heads(c):
 
 
 def plain(p):
-    above = (lambda child: values(p["algs"], child, SORT)[0]) if {values} else lambda child: ()
+    above = (lambda child: values(algs(p), child, SORT)[0]) if {values} else lambda child: ()
     found = [v for t in range(len(TREES)) for v in handed(p["steps"], tree(t, p), of_root(p, t), SORT, above)]
-    return by_sort(found, KINDS, list(zip(KINDS, found)))
+    return by_sort(found, KINDS)
 """
 
 
@@ -57,7 +57,7 @@ def steps(family: Family, algebra: Algebra) -> str:
             payload = ", ".join(n for n, t in c.fields if t[0] == "data")
             lines += [f"            case {c.name}({', '.join(n for n, _ in c.fields)}):"]
             lines += [f"                e = number(({payload}{',' if payload else ''}))"]
-            new = ", ".join(_handed(t, n, f"{c.name}.{n}", algebra.raw) for n, t in c.fields)
+            new = ", ".join(_handed(t, n, f"{c.name}.{n}") for n, t in c.fields)
             lines += [f"                return {c.name}({new})"]
     dtype = algebra.dtypes[0]
     names = [f"{c.name}.{n}" for c in family.constructors for n, _ in c.fields] or ["none"]
@@ -65,15 +65,14 @@ def steps(family: Family, algebra: Algebra) -> str:
         f'Down{s}(weights({algebra.seed + s}, {names}, "{dtype}"), {cells.text(algebra.one, 2)})'
         for s in range(family.sorts)
     ]
-    kind = "int" if algebra.raw and algebra.seed % 3 == 0 else f'"{dtype}"'
-    tops = f"(jnp.arange(D * len(TREES)).reshape(-1, D) % 5 / 4).astype({kind})"
+    tops = f"(jnp.arange(D * len(TREES)).reshape(-1, D) % 5 / 4).astype('{dtype}')"
     of = f"tuple({tops}[: sum(SORT[type(t)] == s for t in TREES)] for s in range({family.sorts}))"
     return "\n".join(lines) + f"\n\nSTEPS = ({', '.join(made)},)\nTOPS = {of}\n"
 
 
-def _handed(term: Any, x: str, place: str, raw: bool, depth: int = 0) -> str:
+def _handed(term: Any, x: str, place: str, depth: int = 0) -> str:
     """A field of the layer that goes down."""
-    again = lambda t, y, more: _handed(t, y, place, raw, depth * 4 + more + 1)
+    again = lambda t, y, more: _handed(t, y, place, depth * 4 + more + 1)
     match term:
         case ("data", _):
             return x
@@ -86,5 +85,5 @@ def _handed(term: Any, x: str, place: str, raw: bool, depth: int = 0) -> str:
         case ("many", sort):
             return f"{x}.map(lambda y: {again(('x', sort), 'y', 0)})"
     w, k = f"self.w['{place}']", constant(place) % 3 + depth
-    type_ = "" if raw else f".astype({w}.dtype)"
+    type_ = f".astype({w}.dtype)"
     return f"self.cell({w}[0] * h + {w}[1] * (e + {k} * number({x})){type_}){type_}"

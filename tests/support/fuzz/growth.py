@@ -23,6 +23,8 @@ SEEDS = tuple(map(seeds_of, range({sorts})))
 """
 FOLLOW = """
 FOREST = cdl.pack(FAMILY, TREES)
+PACKED = FOREST.trees()
+TREES = list(map(arrays, TREES))
 SEEDS = tuple(
     jax.tree.map(lambda x, s=s: x[np.array([i % 2 for i, t in enumerate(TREES) if SORT[type(t)] == s], int)], SEEDS[s])
     for s in range(len(SEEDS))
@@ -45,7 +47,7 @@ def compiled(p):
 
 def by_cdl(p):
     each = lambda t: several(cdl.likelihood(one(p["coalgs"]), one(of_root(p, t)), payload=payload))
-    return jnp.stack([each(t)[SORT[type(TREES[t])]](tree(t, p)) for t in range(len(TREES))])
+    return jnp.stack([each(t)[SORT[type(TREES[t])]](PACKED[t]) for t in range(len(TREES))])
 
 
 def plain(p):
@@ -56,7 +58,6 @@ GROWN = """
 NODES = 24
 seed = lambda p, s, i: jax.tree.map(lambda x: x[i], p["seeds"][s])
 grown = lambda p, s, i: grow(p["coalgs"], s, seed(p, s, i), TERMS, key_of(2 * s + i))
-PARAMS = {"algs": ALGS, "coalgs": COALGS, "seeds": SEEDS}
 EACH = [(s, i) for s in range(len(SEEDS)) for i in range(2)]
 WHOLE = [(s, i) for s, i in EACH if len(grown(PARAMS, s, i)[1]) <= NODES]
 """
@@ -96,24 +97,22 @@ by_cdl = plain
 """
 REFOLD = """
 def compiled(p):
-    found = several(cdl.refold(one(p["algs"]), one(p["coalgs"]), one(p["seeds"]), NODES))
+    found = several(cdl.refold(one(algs(p)), one(p["coalgs"]), one(p["seeds"]), NODES))
     rows = [(s, np.array([i for k, i in WHOLE if k == s])) for s in sorted({s for s, _ in WHOLE})]
     return [jax.tree.map(lambda x, i=i: x[i], found[s][0]) for s, i in rows]
 
 
 def by_cdl(p):
     if len(ALGS) == 1:
-        found = [cdl.hylo(p["algs"][0], p["coalgs"][0])(seed(p, s, i)) for s, i in WHOLE]
+        found = [cdl.hylo(algs(p)[0], p["coalgs"][0])(seed(p, s, i)) for s, i in WHOLE]
     else:
-        found = [cdl.cata(*p["algs"])[s](cdl.ana(*p["coalgs"])[s](seed(p, s, i))) for s, i in WHOLE]
+        found = [cdl.cata(*algs(p))[s](cdl.ana(*p["coalgs"])[s](seed(p, s, i))) for s, i in WHOLE]
     return by_sort(found, [s for s, _ in WHOLE])
 
 
 def plain(p):
-    trees = {(s, i): grown(p, s, i)[0] for s, i in EACH}
-    found = {at: values(p["algs"], tree, SORT) for at, tree in trees.items()}
-    types = [(SORT[type(n)], v) for at, tree in trees.items() for n, v in zip(every(tree), found[at])]
-    return by_sort([found[at][0] for at in WHOLE], [s for s, _ in WHOLE], types)
+    found = {at: values(algs(p), grown(p, *at)[0], SORT) for at in WHOLE}
+    return by_sort([found[at][0] for at in WHOLE], [s for s, _ in WHOLE])
 """
 FORMS = ("follow", "unfold", "unfold_key", "refold")
 
@@ -124,20 +123,31 @@ def text(form: str, family: Family, trees: tuple[Node, ...], algebra: Algebra, s
     shapes = candidates.of_trees(family, trees) if form == "follow" else candidates.of_family(family, seed)
     lines = []
     for s in range(family.sorts):
-        layers = [candidates.layer(c, shape) for c, shape in shapes if c.sort == s]
+        layers = [candidates.layer(c, shape, algebra) for c, shape in shapes if c.sort == s]
         sizes = [str(str(shape).count("'s'")) for c, shape in shapes if c.sort == s]
-        lines += [f"class G{s}(eqx.Module):", "    w: Any", "    cell: Any", "", "    def __call__(self, seed):"]
+        lines += [
+            f"class G{s}(eqx.Module):",
+            "    w: Any",
+            "    cell: Any",
+            "    own: Any",
+            "",
+            "    def __call__(self, seed):",
+        ]
         lines += ["        h, n = seed", f"        h = self.cell(h).astype('{dtype}')"]
         lines += [f"        scores = jnp.tile(self.w['score'] @ h, {len(layers) // 3 + 1})[: {len(layers)}]"]
         lines += [f"        grows = jnp.array([{', '.join(sizes)}]) * n"]
         lines += [f"        scores = scores * jnp.arange(1, {len(layers) + 1}) - 1.5 * grows.astype(h.dtype)"]
         lines += ["        return cdl.choose(scores.astype(h.dtype), " + ", ".join(layers) + ")"]
     made = ", ".join(
-        f"G{s}(weights({seed + s}, ['score', *map(str, range(7))], '{dtype}'), {cell})" for s in range(family.sorts)
+        f"G{s}(weights({seed + s}, ['score', *map(str, range(7))], '{dtype}'), {cell}, {algebra.own(family, s)})"
+        for s in range(family.sorts)
     )
     grow = GROW.format(seed=seed, dtype=f'"{dtype}"', sorts=family.sorts)
     read = {"follow": FOLLOW, "refold": REFOLD}.get(form, CHANCES if smooth else UNFOLD)
     body = ("" if form == "follow" else GROWN) + read.replace("{dtype}", f'"{dtype}"')
     key = f"KEY = {'jr.key(9)' if form == 'unfold_key' else None}"
-    params = 'PARAMS = {"algs": ALGS, "coalgs": COALGS, "seeds": SEEDS}'
-    return "\n".join([*lines, f"COALGS = ({made},)", grow, key, COMMON, body, params])
+    by = ', "by": jnp.array(0.75)' if algebra.closed else ""
+    params = f'PARAMS = {{"algs": ALGS, "coalgs": COALGS, "seeds": SEEDS{by}}}'
+    return "\n".join(
+        [*lines, f"COALGS = ({made},)", grow, key, COMMON, *((body, params) if form == "follow" else (params, body))]
+    )

@@ -1,6 +1,6 @@
 """What the programs call: each is written into a program that names it."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -42,14 +42,14 @@ def bits(payload: Any) -> Any:
 
 
 def number(payload: Any) -> Any:
-    """A payload as one smooth number, in the type that it has."""
-    found: Any = jnp.asarray(0.25)  # a Python number's type, which gives way to others
+    """A payload as one smooth number, of at least 32 bits."""
+    found = jnp.full((), 0.25, "float32")
     for leaf in jax.tree.leaves(payload):
         x = jnp.asarray(leaf)
         x = x.real + 2 * x.imag if jnp.iscomplexobj(x) else x
         small = not jnp.issubdtype(x.dtype, jnp.inexact) or x.dtype.itemsize < 4
         x = jnp.sin(x.astype("float32") if small else x)
-        found = 0.5 * found + (jnp.sum(x) if x.ndim else x)  # a sum would make a Python number's type a firm one
+        found = 0.5 * found + jnp.sum(x)
     return found
 
 
@@ -73,10 +73,23 @@ def probe(value: Any) -> Any:
 
 def moved(data: Any, by: Any) -> Any:
     """Trees or arrays with each number of floating point moved, by what depends on it."""
-    smooth = lambda x: isinstance(x, float) or (eqx.is_array_like(x) and eqx.is_inexact_array(jnp.asarray(x)))
-    return jax.tree.map(
-        lambda x: x + (by * jnp.cos(3 * jnp.asarray(x))).astype(jnp.asarray(x).dtype) if smooth(x) else x, data
-    )
+    return jax.tree.map(lambda x: x + (by * jnp.cos(3 * x)).astype(x.dtype) if eqx.is_inexact_array(x) else x, data)
+
+
+def arrays(tree: Any) -> Any:
+    """A tree whose payload is of arrays, each number of Python of the type that JAX gives it."""
+    return jax.tree.map(lambda x: jnp.asarray(x) if hasattr(x, "dtype") else jnp.array(x, type(x)), tree)
+
+
+def over(alg: Any, by: Any) -> Any:
+    """A function of a layer that closes over an algebra and over an array, which it multiplies values by."""
+
+    @cdl.algebra
+    def closed(layer: Any) -> Any:
+        times = lambda x: x * by.astype(x.dtype) if eqx.is_inexact_array(x) else x
+        return jax.tree.map(times, alg(layer))
+
+    return closed
 
 
 def scaled(params: Any, by: Any) -> Any:
@@ -85,35 +98,6 @@ def scaled(params: Any, by: Any) -> Any:
 
 def value(f: Any) -> Any:
     return f
-
-
-class Setting:
-    """What cells read from outside."""
-
-    scale = 1.0
-    table: ClassVar[dict[str, Any]] = {"by": [1.0]}
-    array = np.ones(1)
-    weight = jnp.ones((), "float32")
-
-    @classmethod
-    def put(cls, by: float) -> None:
-        cls.scale = by
-        cls.table["by"][0] = by
-        cls.array[0] = by
-        cls.weight = jnp.asarray(by, "float32")
-
-
-def changed(f: Any) -> Any:
-    """Called again with other settings, with other arrays, and as at first."""
-
-    def every(params: Any) -> Any:
-        found = []
-        for by, of in ((1.0, params), (0.5, params), (0.5, scaled(params, jnp.array(-1.0))), (1.0, params)):
-            Setting.put(by)
-            found.append(f(of))
-        return found
-
-    return every
 
 
 def gradient(f: Any) -> Any:

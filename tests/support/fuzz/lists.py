@@ -32,7 +32,7 @@ ALGS = (Net(weights({seed}, ["w", "e"], "{dtype}"), {cell}),)
 PARAMS = {{"algs": ALGS}}
 """
 LISTS = '''
-stack = lambda found: jax.tree.map(lambda *xs: jnp.stack(xs), *found)
+stack = lambda found: jax.tree.map(lambda *xs: jnp.stack(list(map(jnp.asarray, xs))), *found)
 rows = lambda elements: jax.tree.map(lambda *xs: jnp.stack([jnp.asarray(x) for x in xs]), *elements)
 nothing = jax.tree.map(lambda x: np.zeros((0, *jnp.shape(x)), jnp.asarray(x).dtype), LISTS[0][0])
 DATA = cdl.{kind}.of([jax.tree.map(np.asarray, rows(xs)) if xs else nothing for xs in LISTS])
@@ -51,12 +51,6 @@ def read(net, xs):
     return h
 
 
-def typed(net, found):
-    every = [read(net, xs[i:] if ENDS else xs[:i]) for xs in LISTS for i in range(len(xs) + 1)]
-    kinds = jax.tree.map(lambda *xs: jnp.result_type(*xs), *every)
-    return jax.tree.map(lambda x, d: x.astype(d), stack(found), kinds)
-
-
 def compiled(p):
     if not {every}:
         return cdl.fold(p["algs"][0], DATA)
@@ -67,14 +61,14 @@ def compiled(p):
 
 def by_cdl(p):
     make = cdl.to_list if ENDS else cdl.functors.to_snoc
-    return stack([jax.tree.map(jnp.asarray, cdl.cata(p["algs"][0])(make(some))) for xs in LISTS for some in parts(xs)])
+    return stack([cdl.cata(p["algs"][0])(make(some)) for xs in LISTS for some in parts(xs)])
 
 
 def plain(p):
-    return typed(p["algs"][0], [read(p["algs"][0], some) for xs in LISTS for some in parts(xs)])
+    return stack([read(p["algs"][0], some) for xs in LISTS for some in parts(xs)])
 '''
 RUN = """
-stack = lambda found: jax.tree.map(lambda *xs: jnp.stack(xs), *found)
+stack = lambda found: jax.tree.map(lambda *xs: jnp.stack(list(map(jnp.asarray, xs))), *found)
 rows = lambda elements: jax.tree.map(lambda *xs: jnp.stack([jnp.asarray(x) for x in xs]), *elements)
 START = jax.tree.map(jnp.asarray, ALGS[0](cdl.Nil()))
 AFTER = jax.eval_shape(lambda h: ALGS[0].next(LISTS[0][0], h), START)
@@ -147,13 +141,12 @@ class Lists:
     elements: tuple[tuple[str, ...], ...]
     ends: bool
     moore: bool
-    raw: bool
     seed: int
 
     def text(self, form: str) -> str:
         state, made, start = STATES[self.state]
         lists = ", ".join(f"[{', '.join(xs)}]" for xs in self.elements if xs or not form.startswith("run"))
-        cast = "" if self.raw else f'.astype("{self.dtype}")'
+        cast = f'.astype("{self.dtype}")'
         first = CELL.format(
             signature="cdl.ListF" if self.ends or form.startswith("run") else "cdl.functors.SnocF",
             empty="Nil" if self.ends or form.startswith("run") else "functors.Lin",
@@ -181,7 +174,7 @@ def draw(rng: random.Random, x64: bool, smooth: bool) -> Lists:
     lists = [tuple(_element(rng, kind, dtype) for _ in range(n)) for n in (rng.randint(1, 4), rng.randint(0, 3), 1)]
     state = rng.choice(list(STATES))
     return Lists(
-        dtype, rng.choice(table), state, tuple(lists), rng.random() < 0.5, rng.random() < 0.5, rng.random() < 0.3,
+        dtype, rng.choice(table), state, tuple(lists), rng.random() < 0.5, rng.random() < 0.5,
         rng.randrange(10**6),
     )  # fmt: skip
 

@@ -133,7 +133,7 @@ def _plainer(case: Case) -> Iterator[Case]:
                     replace(case, algebra=replace(a, **{name: {k: v for k, v in choices.items() if k != key}}))
                     for key in choices
                 )
-    for changes in ({"keyed": False, "cells": {}, "inner": {}}, {"raw": False}, {"seed": 0}):
+    for changes in ({"keyed": False, "cells": {}, "inner": {}}, {"stacked": False}, {"closed": False}, {"seed": 0}):
         if any(getattr(a, k) != v for k, v in changes.items()) and (a.keyed or "keyed" not in changes):
             yield replace(case, algebra=replace(a, **changes))
     for i in range(len(a.dtypes)):
@@ -150,7 +150,6 @@ def _plainer_lists(case: Case) -> Iterator[Case]:
     plainer += [{"elements": tuple(e[:1] for e in xs.elements)}] if any(len(e) > 1 for e in xs.elements) else []
     plainer += [{"cell": "identity"}] if xs.cell not in ("identity", *cells.FORWARD) else []
     plainer += [{"state": "vector"}] if xs.state != "vector" else []
-    plainer += [{"raw": False}] if xs.raw else []
     plainer += [{"dtype": "float32"}] if xs.dtype != "float32" and not case.x64 else []
     yield from (replace(case, lists=replace(xs, **changes)) for changes in plainer)
     if case.transform != "value":

@@ -6,6 +6,7 @@
 import functools
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -141,16 +142,23 @@ def handed(steps: Any, tree: Any, value: Any, sort: Any, above: Any) -> list[Any
     return [value, *(x for v, child in below for x in handed(steps, child, v, sort, above))]
 
 
+@eqx.filter_jit
+def called(coalg: Any, seed: Any) -> Any:
+    """The scores and the layers that a coalgebra chooses among."""
+    given = coalg(seed)
+    return given.scores, given.layers
+
+
 def grow(coalgs: Any, tree_sort: int, seed: Any, sorts: Any, key: Any = None) -> tuple[Any, list[Any]]:
     """The tree that coalgebras grow, and the logarithm of the chance of each choice, level by level."""
     chances: list[Any] = []
 
     def from_seed(sort: int, seed: Any, path: Any, depth: int) -> Any:
-        given = coalgs[sort](seed)
+        scores, layers = called(coalgs[sort], seed)
         own = None if path is None else jax.random.fold_in(jax.random.fold_in(path, 0), np.uint32(2**32 - 1))
-        chosen = jnp.argmax(given.scores) if own is None else jax.random.categorical(own, given.scores)
-        chances.append((depth, jax.nn.log_softmax(given.scores)[int(chosen)]))
-        return filled(given.layers[int(chosen)], ((below, depth + 1) for below in places_below(path)))
+        chosen = jnp.argmax(scores) if own is None else jax.random.categorical(own, scores)
+        chances.append((depth, jax.nn.log_softmax(scores)[int(chosen)]))
+        return filled(layers[int(chosen)], ((below, depth + 1) for below in places_below(path)))
 
     def filled(proposed: Any, paths: Any) -> Any:
         terms = sorts[type(proposed)]
@@ -191,15 +199,15 @@ def form(value: Any, term: Any) -> Any:
 
 def likely(coalgs: Any, tree: Any, seed: Any, sort: Any, sorts: Any, payload: Any) -> Any:
     """The log-probability that coalgebras grow a tree."""
-    given = coalgs[sort[type(tree)]](seed)
+    scores, layers = called(coalgs[sort[type(tree)]], seed)
     names, terms = type(tree).__match_args__, sorts[type(tree)]
     forms = [
         type(x) is type(tree) and [form(getattr(x, n), t) for n, t in zip(names, terms, strict=True)]
-        for x in (*given.layers, tree)
+        for x in (*layers, tree)
     ]
     number = forms.index(forms[-1])
-    proposed = given.layers[number]
-    total = jax.nn.log_softmax(given.scores)[number] + payload(proposed, tree)
+    proposed = layers[number]
+    total = jax.nn.log_softmax(scores)[number] + payload(proposed, tree)
     below = zip(under(proposed, terms), children(tree), strict=True)
     return total + sum(likely(coalgs, child, s, sort, sorts, payload) for s, child in below)
 

@@ -79,7 +79,7 @@ def carried(first: Carrier, step: Callable[[Any], Carrier], mismatch: Callable[.
 
     **Raises:** `CarrierMismatch` where a step changes the structure, a shape or a type.
     """
-    form = first
+    form = found = first
     for _ in range(2):
         found = step(form.shapes)
         if not found.alike(first):

@@ -54,7 +54,7 @@ class Steps:
         **Raises:** `CarrierMismatch` where a step gives another constructor, or values of another structure, shape or
         type than those at the root.
         """
-        over = self
+        over, given = self, list[Any]()
         for _ in range(2):
             given = [over._given(i) for i in over._stepped]
             handed, out = dict(over.handed.carriers), over.out.carriers

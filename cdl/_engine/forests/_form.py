@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-from jax.tree_util import keystr, PyTreeDef, tree_flatten_with_path
+from jax.tree_util import keystr, tree_flatten_with_path
 
 from ..._functors.poly import Const, ListOf, Maybe, name, Poly, Product, Record
 from ..._functors.read import layout
@@ -65,7 +65,7 @@ def _at(where: str, annotation: Any, path: tuple[Any, ...]) -> Place:
     return Place(where + keystr(path), annotation)
 
 
-def _payloads(term: Poly, where: str, shape: Iterator[Any]) -> Iterator[tuple[str, Any, PyTreeDef]]:
+def _payloads(term: Poly, where: str, shape: Iterator[Any]) -> Iterator[tuple[str, Any, Any]]:
     """Every payload of a layer of this shape: where it is, its annotation, and its structure."""
     match term:
         case Const(of):

@@ -63,7 +63,7 @@ def expected(what: str, name: str, direction: str, x64: bool) -> Any:
 
 def laid(rows: list[Any], kind: str) -> Any:
     """The lists padded or packed, with NaN past each list's end."""
-    data: Any = Seq.of(rows, time=max(LENGTHS) + 1) if kind == "padded" else Packed.of(rows, lanes=2)
+    data: Any = Seq.of(rows, time=max(LENGTHS) + 1) if kind == "padded" else Packed.of(rows, lanes=1)
     own = data.mask
     poisoned = lambda x: jnp.where(own.reshape(own.shape + (1,) * (x.ndim - 2)), x, jnp.nan) if _smooth(x) else x
     return eqx.tree_at(lambda d: d.values, data, jax.tree.map(poisoned, data.values))

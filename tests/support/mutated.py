@@ -21,14 +21,9 @@ RANDOM = "tests/laws/test_laws.py::test_the_laws_hold_on_a_random_signature_with
 OPTICS = "tests/optics/test_optics.py::test_para_is_a_bicategory_over_sets_smooth_maps_and_optics"
 CELLS = "tests/optics/test_optics.py::test_a_map_of_parameters_is_a_2_cell_where_it_is_and_not_elsewhere"
 FOLDED = "tests/engine/folds/test_fold_random.py::test_folding_trees_of_a_random_signature_agrees_in_double_precision"
-HOLDS = "tests/engine/test_number_types.py::test_a_type_holds_a_number_or_not"
+HOLDS = "tests/engine/test_number_types.py"
 
-DOWN = (
-    "tests/engine/test_reckoning.py::"
-    "test_arithmetic_on_truth_values_is_seen_inside_branches_in_passes_down_and_in_refolds"
-)
-
-REDUCED = "tests/engine/test_number_types.py::test_reductions_have_the_types_of_the_definition"
+REDUCED = "tests/engine/test_number_types.py::test_reductions_are_those_of_the_definition"
 
 SAME = "x is y or (not isinstance(x, Tracer) and (not isinstance(y, Tracer)) and same_bytes(x, y))"
 
@@ -110,7 +105,7 @@ MODULES = {
         {"lost: `2 ** (_finfo(dtype).nmant + 1)` is `2 * (_finfo(dtype).nmant + 1)`": "more are looked at one by one"},
     ),
     "cdl/_engine/folds/_edges.py": Mutated(
-        ["tests/engine/test_number_types.py", "tests/engine/test_reckoning.py", "tests/engine/folds/test_attend.py"],
+        ["tests/engine/test_number_types.py", "tests/engine/folds/test_many.py", "tests/engine/folds/test_attend.py"],
         {"_operation.at_node: `1` is `2` (2)": "the number of a row that is none, of one row"},
         30,
     ),
@@ -122,8 +117,6 @@ MODULES = {
                 "tests/engine/descents/test_descents_by_index.py",
             ),
             "tests/engine/test_number_types.py::test_what_is_inherited_has_the_type_that_is_handed_on",
-            "tests/engine/test_number_types.py::test_a_number_that_is_handed_down_is_held_by_the_type_of_the_others",
-            DOWN,
             "tests/engine/test_random_families.py::test_a_step_that_gives_to_other_places_than_there_are_is_refused",
         ],
         {

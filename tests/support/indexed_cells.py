@@ -11,7 +11,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-import pytest
 
 from cdl import Algebra, Base, Forest, Many, pack, stacked
 from cdl._engine.forests._bucket import Size
@@ -138,11 +137,6 @@ WAYS: dict[str, Any] = {
     "no numbers": lambda c, x, y: x * c.b + (c.w[:0] @ y).sum() + c.w[:, :0] @ (c.v[:0] @ y),
     "inner map": lambda c, x, y: jax.vmap(lambda r: r @ x + y[0])(c.w),
 }
-
-
-def some_at_once(*names: str) -> list[Any]:
-    """Every way; those that are not named take long, and add little to the others."""
-    return [way if way in names else pytest.param(way, marks=pytest.mark.slow) for way in WAYS]
 
 
 class Reader(Algebra[Any, jax.Array]):

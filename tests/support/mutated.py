@@ -20,7 +20,7 @@ EXACT = "tests/laws/test_hold.py::test_laws_are_exact_where_no_tolerance_is_give
 RANDOM = "tests/laws/test_laws.py::test_the_laws_hold_on_a_random_signature_with_types_checked"
 OPTICS = "tests/optics/test_optics.py::test_para_is_a_bicategory_over_sets_smooth_maps_and_optics"
 CELLS = "tests/optics/test_optics.py::test_a_map_of_parameters_is_a_2_cell_where_it_is_and_not_elsewhere"
-FOLDED = "tests/engine/folds/test_fold_random.py::test_folding_trees_of_a_random_signature_agrees_in_double_precision"
+FOLDED = "tests/engine/test_fuzz.py::test_constructors_that_share_programs_agree_on_each_platform"
 HOLDS = "tests/engine/test_number_types.py"
 
 REDUCED = "tests/engine/test_number_types.py::test_reductions_are_those_of_the_definition"
@@ -63,7 +63,7 @@ MODULES = {
         [
             *(
                 "tests/engine/forests/test_payload.py",
-                "tests/engine/test_random_families.py",
+                "tests/engine/test_shared_programs.py",
                 "tests/engine/forests/test_pack.py",
                 "tests/engine/test_families.py",
             ),
@@ -94,8 +94,8 @@ MODULES = {
     "cdl/_engine/jaxprs/_stacks.py": Mutated(
         [
             "tests/engine/folds/test_fold_programs.py",
-            "tests/engine/folds/test_weights_by_index.py",
-            "tests/engine/descents/test_descents_by_index.py",
+            "tests/engine/test_shared_programs.py",
+            FOLDED,
         ],
         {f"_same: `{SAME}` is `{SAME.replace(' or ', ' and ', 1)}`": "equal weights are stacked: only slower"},
         30,
@@ -114,10 +114,10 @@ MODULES = {
             *(
                 "tests/engine/descents/test_inherit.py",
                 "tests/engine/descents/test_follow.py",
-                "tests/engine/descents/test_descents_by_index.py",
+                FOLDED,
             ),
             "tests/engine/test_number_types.py::test_what_is_inherited_has_the_type_that_is_handed_on",
-            "tests/engine/test_random_families.py::test_a_step_that_gives_to_other_places_than_there_are_is_refused",
+            "tests/engine/test_shared_programs.py::test_a_step_that_gives_to_other_places_than_there_are_is_refused",
         ],
         {
             "Steps._stepped: `[i for i, v in enumerate(self.bucket.variants) if self.leaves or not v.leaf]` is "

@@ -1,8 +1,7 @@
 """Random families of sorts, each from a seed, and what is known of their trees without reading a signature.
 
 A family has one to four sorts. Its fields are of every kind that has places: `one`, `optional`, `pair`, `tuple` and
-`many`, of any sorts, and payloads. A constructor keeps the kinds of its fields, from which `children` reads a node, and
-`digest` a whole tree, by plain recursion.
+`many`, of any sorts, and payloads. A constructor keeps the kinds of its fields, from which `children` reads a node.
 """
 
 import functools
@@ -15,7 +14,6 @@ from cdl import Base, Many
 
 LETTERS = tuple(TypeVar(letter, covariant=True) for letter in "PQRS")
 KINDS = ("one", "optional", "pair", "tuple", "many", "int", "float")
-PRIME = 46_337  # its square is less than 2³¹: what is computed modulo it is exact in 32 bits
 
 Field = tuple[str, tuple[int, ...]]  # a kind, and the sorts of its places
 
@@ -61,33 +59,6 @@ def children(node: Any) -> list[tuple[int, int, Any]]:
 def flat(node: Any, sort: int) -> list[tuple[int, Any]]:
     """Every node in pre-order, with its sort."""
     return [(sort, node), *(x for _, of, child in children(node) for x in flat(child, of))]
-
-
-def digest(node: Any) -> int:
-    """A number in which every constructor, payload and place shows, and their order but in a `Many`."""
-    state = salt(type(node))
-    for number, (name, (kind, _)) in enumerate(type(node).__kinds__.items()):
-        value = getattr(node, name)
-        below = [digest(child) for field, _, child in children(node) if field == number]
-        match kind:
-            case "int" | "float":
-                state = mixed(state, int(2 * value) + 50)
-            case "many":
-                state = mixed(state, sum(x * (x + number) % PRIME for x in below) % PRIME)
-            case _:
-                for x in [len(below), *below]:
-                    state = mixed(state, x)
-    return state
-
-
-def salt(kind: type[Any]) -> int:
-    """A number of a constructor."""
-    return int.from_bytes(kind.__name__.encode(), "big") % PRIME
-
-
-def mixed(state: Any, x: Any) -> Any:
-    """The next state; of numbers, or of arrays of 32 bits."""
-    return (state * 31 + x * 17 + 5) % PRIME
 
 
 def _constructor(name: str, tag: type[Any], count: int, fields: list[Field]) -> type[Any]:

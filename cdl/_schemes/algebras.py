@@ -90,7 +90,7 @@ class algebra(Algebra[FA_co, A]):
                 f"`algebra` makes an algebra of a function, and was given {described(fn)}: write a function that reads "
                 "one layer."
             )
-        if isinstance(fn, MethodType):
+        if isinstance(fn, MethodType) and not isinstance(fn.__self__, eqx.Module):
             raise CdlError(
                 f"`algebra` makes an algebra of a function, and was given the method `{fn.__name__}` of "
                 f"{described(fn.__self__)}, whose attributes would be fixed at the first trace: let its class extend "

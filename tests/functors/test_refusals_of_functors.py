@@ -128,7 +128,7 @@ three: Any = 3
     (lambda: algebra(Reads), CdlError, "`Reads` `cdl.Algebra` `@algebra`"),
     (lambda: algebra(LINEAR), CdlError, "arrays `cdl.Algebra`"),
     (lambda: algebra(three), CdlError, "`algebra` `3`"),
-    *each((Float[Array, "2"], float), of_list, PayloadMismatch, "`Made.field` `list` `jnp.array"),
+    *each((Float[Array, "2"],), of_list, PayloadMismatch, "`Made.field` `list` `jnp.array"),
     (lambda: cdl.poly.compose(three, Id()), CdlError, "`outer` `compose`"),
     *each((hash, pickle.dumps, copy.deepcopy), lambda f: f(CYCLIC), TreeTooLarge, "cyclic `Fork`"),
     # Elements, monads and monoids.

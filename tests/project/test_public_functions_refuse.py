@@ -238,7 +238,7 @@ def test_cdl_refuses_first_mistakes(call, error, words):
 
 def test_inherit_notes_that_children_have_no_values():
     steps = (
-        lambda value, layer: cdl.fmap(lambda child: value + child, layer),
+        lambda value, layer: cdl.fmap(lambda child: child.sum() + value, layer),
         lambda value, layer: layer.members.sum(0.0),
     )
     for read in steps:

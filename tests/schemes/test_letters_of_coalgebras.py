@@ -177,7 +177,9 @@ def test_the_letter_of_a_single_proposal_is_compared(coalg, grown, never):
 
 def test_likelihood_scores_a_single_letter_by_a_payload_function():
     coalg = lambda a, s: choose(a, Leaf(2), Fork(s, s))
-    distance = lambda proposed, node: -abs(1.0 * proposed.label - node.label) if isinstance(node, Leaf) else 0.0
+    distance = lambda proposed, node: (
+        -jnp.asarray(abs(proposed.label - node.label), float) if isinstance(node, Leaf) else 0.0
+    )
     as_both(coalg, Fork(Leaf(2), Leaf(5)), chance(1, 0, 0) - 3.0, distance)
 
 

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from ...errors import CarrierMismatch
-from .shapes import one_of, same_structure, Shape, shaped, shown
+from .shapes import is_weak, one_of, same_structure, Shape, shaped, shown
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _promoted(x: Any, x_weak: bool, y: Any, y_weak: bool) -> tuple[Any, bool]:
 def cast(x: Any, to: Shape) -> jax.Array:
     """A value that fits, with this type."""
     x = jnp.asarray(x)
-    return x if x.dtype == to.dtype and not x.weak_type else x.astype(to.dtype)
+    return x if x.dtype == to.dtype and not is_weak(x) else x.astype(to.dtype)
 
 
 def advice(wanted: Shape | None = None, own: Shape | None = None, same: str = "Return in every case") -> str:

@@ -87,7 +87,10 @@ class Variant:
         return not self.groups
 
     def __str__(self) -> str:
-        marks = [*(_shown(s) for s in self.shape if s != ARRAY), *("some" if some else "none" for some in self.open)]
+        marks = [
+            *(_shown(s) for s in self.shape if not (isinstance(s, PyTreeDef) and s == ARRAY)),
+            *("some" if some else "none" for some in self.open),
+        ]
         return self.constructor.__name__ + (f"({', '.join(marks)})" if marks else "")
 
     def layer(self, payload: list[Any], slots: list[Any], manys: list[Any]) -> Any:

@@ -237,16 +237,12 @@ def test_cdl_refuses_first_mistakes(call, error, words):
 
 
 def test_inherit_notes_that_children_have_no_values():
-    steps = (
-        lambda value, layer: cdl.fmap(lambda child: child.sum() + value, layer),
-        lambda value, layer: layer.members.sum(0.0),
-    )
-    for read in steps:
-        with pytest.raises((CdlError, AttributeError, TypeError)) as error:
-            inherit(read, JSONS, jnp.zeros(1))
-        assert "`Object` are `()`" in "".join(error.value.__notes__)
+    added = lambda value, layer: cdl.fmap(lambda child: value + child, layer)
+    with pytest.raises((CdlError, AttributeError)) as error:
+        inherit(lambda value, layer: layer.members.sum(0.0), JSONS, jnp.zeros(1))
+    assert "`Object` are `()`" in "".join(error.value.__notes__)
     sums = jnp.ones(len(JSONS.mask))
-    assert inherit(steps[0], JSONS, jnp.zeros(1), values=sums)[JSONS.mask].tolist() == [
+    assert inherit(added, JSONS, jnp.zeros(1), values=sums)[JSONS.mask].tolist() == [
         0,
         1,
         2,

@@ -60,7 +60,7 @@ def gradient(f: Any, x: Any) -> Any:
 
 
 @pytest.mark.parametrize("how", ["max", "min"])
-@pytest.mark.parametrize("width", [2, 3, 7])
+@pytest.mark.parametrize("width", [3])
 @pytest.mark.parametrize("double", [False, True])
 def test_many_max_gives_all_of_its_gradient_to_the_greatest(how, width, double, getkey):
     rng = np.random.default_rng(width)

@@ -25,6 +25,9 @@ from cdl._engine.arrays import _platform
 from cdl._engine.folds import _activity
 
 
+pytestmark = pytest.mark.slow
+
+
 X = TypeVar("X", covariant=True)
 ZERO = Word(0.0, 1)  # where a root's slope is infinite
 TREES = [

@@ -16,6 +16,9 @@ from made import anew, by_constructor
 from cdl import Algebra, cata, Cons, fold, Many, pack
 
 
+pytestmark = pytest.mark.slow
+
+
 root = jax.jit(lambda x, w: jnp.sqrt(x * x * w))
 both = jax.jit(lambda x, w: (jnp.tanh(x * w), jnp.sqrt(x * 0 * w)))
 again = jax.checkpoint(lambda x, w: (jnp.tanh(x * w), jnp.sqrt(x * 0 * w)))

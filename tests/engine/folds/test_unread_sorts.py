@@ -9,6 +9,9 @@ import pytest
 from cdl import algebra, annotate, Base, cata, fold, pack
 
 
+pytestmark = pytest.mark.slow
+
+
 E = TypeVar("E", covariant=True)
 S = TypeVar("S", covariant=True)
 

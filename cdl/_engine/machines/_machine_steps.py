@@ -50,11 +50,11 @@ class Walk:
         batch: str = "",
     ) -> None:
         self.machine, self.name = machine, name or name_of(machine)
-        given = f"a state of {shown(state)} and an input of {shown(element)}"
+        given = lambda: f"a state of {shown(state)} and an input of {shown(element)}"
         keyed = ", and a `key`" if key is None and wants_key(machine) else ""
         more = batch + of_lists((state, element))
         advice = f"give it the state, and the inputs, of the shapes that it takes{keyed}{more}"
-        with noted(self.name, lambda: given, advice):
+        with noted(self.name, given, advice):
             moore: list[bool] = []  # traced, so that a state which is known here is as unknown as in the scan
             jax.eval_shape(lambda s: moore.append(isinstance(layer_of(machine, s, key), MooreF)), state)
             self.moore = moore[-1]

@@ -26,16 +26,7 @@ from ..arrays._lost import kind_of
 
 KINDS = {"b": "booleans", "u": "unsigned integers", "i": "integers", "f": "floats", "c": "complex numbers"}
 _PYTHON = {bool: "b", int: "i", float: "f", complex: "c"}
-_ABSTRACT: dict[Any, str] = {
-    np.generic: "buifc",
-    np.number: "uifc",
-    np.integer: "ui",
-    np.signedinteger: "i",
-    np.unsignedinteger: "u",
-    np.inexact: "fc",
-    np.floating: "f",
-    np.complexfloating: "c",
-}
+_OF_NUMPY = {"b": np.bool_, "u": np.uint8, "i": np.int8, "f": np.float32, "c": np.complex64}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,25 +45,24 @@ def asked(annotation: Any) -> Asked:
     a = plain(annotation)
     origin, args = get_origin(a), get_args(a)
     if origin in (Union, types.UnionType):
-        return _either(asked(x) for x in args if x not in (None, type(None)))
+        return _either(asked(x) for x in args if x is not type(None))
     if origin is Literal:
         return _either(asked(type(x)) for x in args if x is not None)
     if origin is np.ndarray:
-        return asked(get_args(args[1])[0]) if get_args(args[1]) else Asked()
+        return asked(*get_args(args[1]) or [Any])
     if origin in (tuple, list) and args:  # an array stands for them all
         return _either(asked(x) for x in args if x is not Ellipsis)
     if not isinstance(a, type):
         return Asked()
     named = getattr(a, "dtypes", None)
     if isinstance(named, list | tuple):  # jaxtyping
-        return _either(map(_of_name, named))
-    dtype = getattr(a, "dtype", None)
-    if isinstance(dtype, np.dtype):  # `jnp.float32`
-        return _of_type(dtype)
-    if a in _ABSTRACT:
-        return Asked(_ABSTRACT[a])
-    if issubclass(a, np.generic):
-        return _of_type(np.dtype(a))
+        return _either(map(_of_type, named))
+    if isinstance(getattr(a, "dtype", None), np.dtype):  # `jnp.float32`
+        return _of_type(a)
+    if issubclass(a, np.generic):  # one with subclasses is abstract, as `np.floating` is
+        if not a.__subclasses__():
+            return _of_type(a)
+        return Asked("".join(kind for kind, example in _OF_NUMPY.items() if issubclass(example, a)))
     return Asked(next((kind for python, kind in _PYTHON.items() if issubclass(a, python)), ""))
 
 
@@ -112,8 +102,8 @@ def admits_none(annotation: object) -> bool:
         return None in args
     kind = origin or a
     try:
-        return not isinstance(kind, type) or isinstance(None, kind) or kind is Any
-    except TypeError:  # a protocol, say, that is not for run time
+        return not isinstance(kind, type) or isinstance(None, kind)
+    except TypeError:  # `Any`, or a protocol that is not for run time
         return True
 
 
@@ -124,11 +114,12 @@ def plain(annotation: Any) -> Any:
         if isinstance(annotation, TypeVar):
             return Any
         if origin is Annotated:
-            annotation = get_args(annotation)[0]
-        elif isinstance(annotation, ALIASES):
-            annotation = annotation.__value__
-        elif isinstance(origin, ALIASES):
-            annotation = origin.__value__
+            annotation = annotation.__origin__
+        elif isinstance(alias := origin or annotation, ALIASES):  # `NDArray[np.int8]` since numpy 2.5
+            named = dict(zip(alias.__type_params__, get_args(annotation), strict=False))
+            annotation = alias.__value__
+            if mentioned := getattr(annotation, "__parameters__", ()):
+                annotation = annotation[tuple(named.get(p, Any) for p in mentioned)]
         elif hasattr(annotation, "__supertype__"):
             annotation = annotation.__supertype__
         else:
@@ -142,14 +133,11 @@ def _either(members: Iterable[Asked]) -> Asked:
     return Asked(kinds, exact.pop() if len(exact) == 1 else None)
 
 
-def _of_name(name: Any) -> Asked:
+def _of_type(named: Any) -> Asked:
     try:
-        return _of_type(jnp.dtype(name))
+        dtype = jnp.dtype(named)
     except TypeError:
         return Asked()
-
-
-def _of_type(dtype: object) -> Asked:
     return Asked(kind_of(dtype), dtype)
 
 

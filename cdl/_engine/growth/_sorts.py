@@ -18,8 +18,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from ..arrays._carrier import Carrier
 from ._candidates import Given, Growth
-from ._tracing import Form, trace
+from ._tracing import trace
 
 
 def trace_all(coalgs: tuple[Any, ...], seeds: tuple[Any, ...], keyed: bool) -> tuple[Growth, list[Any]]:
@@ -27,7 +28,7 @@ def trace_all(coalgs: tuple[Any, ...], seeds: tuple[Any, ...], keyed: bool) -> t
 
     **Raises:** as `trace`.
     """
-    forms = tuple(map(Form.of, seeds))
+    forms = tuple(map(Carrier.of, seeds))
     parts = [trace(coalg, sort, forms, keyed) for sort, coalg in enumerate(coalgs)]
     if len(parts) == 1:
         return parts[0]

@@ -37,16 +37,13 @@ _PLACE = _Place()
 jax.tree_util.register_pytree_node(_Place, lambda _: ((), None), lambda *_: _PLACE)
 
 
-Form = Carrier  # that of a seed
-
-
-def fits(form: Form, seed: Any) -> bool:
+def fits(form: Carrier, seed: Any) -> bool:
     """Whether a seed is of a form, but for the types of Python numbers."""
     own = Carrier.of(seed)
     return own.alike(form) and misfit(form.leaves, own) is None
 
 
-def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: bool) -> tuple[Growth, list[Any]]:
+def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Carrier, ...], keyed: bool) -> tuple[Growth, list[Any]]:
     """A coalgebra's candidates, and its arrays. `sort`: which one of its family's it grows, of seeds of these forms.
 
     **Raises:** `CarrierMismatch` where it gives seeds of another form than it takes, `PayloadMismatch` where a payload
@@ -103,12 +100,12 @@ def kinds(coalg: Callable[..., Any], seed: Any, keyed: bool) -> set[type[Any]]:
         given = coalg(seed, key=key) if keyed and wants_key(coalg) else coalg(seed)
         found.update(type(expect_layer(x)) for x in (given.layers if isinstance(given, Choice) else (given,)))
 
-    with _noted(coalg, Form.of(seed)):
+    with _noted(coalg, Carrier.of(seed)):
         jax.eval_shape(call, seed, jax.random.key(0))
     return found
 
 
-def _noted(coalg: Callable[..., Any], form: Form) -> contextlib.AbstractContextManager[None]:
+def _noted(coalg: Callable[..., Any], form: Carrier) -> contextlib.AbstractContextManager[None]:
     advice = (
         "seeds have the shape that it takes, along a leading axis of the trees (of one seed: `seed[None]`), and a "
         "layer that depends on their values is chosen, `choose(scores, …)`"
@@ -144,7 +141,7 @@ def take_apart(coalg: Callable[..., Any], layer: Any, count: int) -> tuple[list[
 
 
 def _same_form(
-    coalg: Callable[..., Any], layer: Any, place: int, forms: tuple[Form, ...], sort: int, seed: Any
+    coalg: Callable[..., Any], layer: Any, place: int, forms: tuple[Carrier, ...], sort: int, seed: Any
 ) -> list[Any]:
     """The leaves of a seed that a coalgebra gives, which are to be as those that its sort's takes."""
     if fits(forms[sort], seed):
@@ -157,7 +154,7 @@ def _same_form(
             "`Base[T, tuple[…]]`."
         )
     which = "its seed goes in as" if len(forms) == 1 else f"a seed of sort {sort} goes in as"
-    found = Form.of(seed)
+    found = Carrier.of(seed)
     raise CarrierMismatch(
         f"`{name_of(coalg)}` is not a coalgebra: {which} {forms[sort]} and comes out at place {place} of `{kind}` as "
         f"{found}. Give every seed the same structure, shapes and dtypes."

@@ -47,6 +47,6 @@ for name, run in FORMS.items():
 
     alone = np.concatenate([run(W, first), run(W, other)])
     assert np.allclose(on_each(False), alone), name
-    with pytest.raises((TypeError, ValueError), match="var(y|ies|ying)|manual"):
+    with pytest.raises((TypeError, ValueError), match=r"var(y|ies|ying)|manual"):
         on_each(True)
     print(name, "is told")

@@ -59,10 +59,9 @@ def asked(annotation: Any) -> Asked:
         return _either(map(_of_type, named))
     if isinstance(getattr(a, "dtype", None), np.dtype):  # `jnp.float32`
         return _of_type(a)
-    if issubclass(a, np.generic):  # one with subclasses is abstract, as `np.floating` is
-        if not a.__subclasses__():
-            return _of_type(a)
-        return Asked("".join(kind for kind, example in _OF_NUMPY.items() if issubclass(example, a)))
+    if issubclass(a, np.generic):  # `np.floating`, say, is above the examples
+        kinds = "".join(kind for kind, below in _OF_NUMPY.items() if issubclass(below, a) and below is not a)
+        return Asked(kinds) if kinds else _of_type(a)
     return Asked(next((kind for python, kind in _PYTHON.items() if issubclass(a, python)), ""))
 
 
